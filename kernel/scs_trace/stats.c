@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The switch and the statistics: the early parameter scs_trace= and <debugfs>/scs_trace/. */
+
+#define pr_fmt(fmt) "scs_trace: " fmt
+
+#include <linux/debugfs.h>
+#include <linux/errno.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/percpu.h>
+#include <linux/printk.h>
+#include <linux/scs_trace.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "scs_trace.h"
+
+/* === Data ================================================================= */
+
+static const struct {
+	int err;
+	const char *name;
+} scs_trace_reasons[SCS_TRACE_NR_REASONS] = {
+	[SCS_TRACE_OFF]			= { -ECANCELED,  "off" },
+	[SCS_TRACE_NO_SCS]		= { -EOPNOTSUPP, "no_scs" },
+	[SCS_TRACE_HOOKED]		= { -EBUSY,      "hooked" },
+	[SCS_TRACE_UNKNOWN_STACK]	= { -EFAULT,     "unknown_stack" },
+	[SCS_TRACE_CORRUPTED]		= { -EUCLEAN,    "corrupted" },
+	[SCS_TRACE_RUNNING]		= { -EAGAIN,     "running" },
+	[SCS_TRACE_NO_STACK]		= { -ESRCH,      "no_stack" },
+	[SCS_TRACE_FOREIGN_REGS]	= { -EINVAL,     "foreign_regs" },
+};
+
+/* === Counting ============================================================= */
+
+/**
+ * scs_trace_count_fallback() - count a trace that was refused
+ * @err: why, one of the errnos in scs_trace_reasons[]
+ *
+ * Context: any, NMI included.
+ * Return: @err.
+ */
+int scs_trace_count_fallback(int err)
+{
+	struct scs_trace_counters *counters = raw_cpu_ptr(&scs_trace_counters);
+	int i;
+
+	for (i = 0; i < SCS_TRACE_NR_REASONS; i++) {
+		if (scs_trace_reasons[i].err == err) {
+			raw_atomic64_inc(&counters->fallbacks[i]);
+			break;
+		}
+	}
+	return err;
+}
+
+/**
+ * scs_trace_sum() - add up the counters of all CPUs
+ * @sum: filled in; exact for a system that takes no traces meanwhile
+ *
+ * Context: any.
+ */
+void scs_trace_sum(struct scs_trace_counters *sum)
+{
+	int cpu, i;
+
+	memset(sum, 0, sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		struct scs_trace_counters *counters =
+			per_cpu_ptr(&scs_trace_counters, cpu);
+
+		atomic64_add(atomic64_read(&counters->traces), &sum->traces);
+		atomic64_add(atomic64_read(&counters->frames), &sum->frames);
+		for (i = 0; i < SCS_TRACE_NR_REASONS; i++)
+			atomic64_add(atomic64_read(&counters->fallbacks[i]),
+				     &sum->fallbacks[i]);
+	}
+}
+
+/* === Switching ============================================================ */
+
+/**
+ * scs_trace_set_enabled() - switch the collector on or off
+ * @on: whether traces are to be taken from shadow call stacks
+ *
+ * Context: process context, may sleep; or early boot with one CPU.
+ */
+void scs_trace_set_enabled(bool on)
+{
+	if (on)
+		static_branch_enable(&scs_trace_enabled);
+	else
+		static_branch_disable(&scs_trace_enabled);
+}
+
+static int __init scs_trace_setup(char *arg)
+{
+	if (arg && !strcmp(arg, "on"))
+		scs_trace_set_enabled(true);
+	else if (arg && !strcmp(arg, "off"))
+		scs_trace_set_enabled(false);
+	else
+		pr_warn("unknown value scs_trace=%s, use on or off; it stays %s\n",
+			arg ?: "",
+			static_key_enabled(&scs_trace_enabled) ? "on" : "off");
+	return 0;
+}
+early_param("scs_trace", scs_trace_setup);
+
+/* === debugfs ============================================================== */
+
+static int scs_trace_enabled_get(void *data, u64 *val)
+{
+	*val = static_key_enabled(&scs_trace_enabled);
+	return 0;
+}
+
+static int scs_trace_enabled_set(void *data, u64 val)
+{
+	if (val > 1)
+		return -EINVAL;
+	scs_trace_set_enabled(val);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(scs_trace_enabled_fops, scs_trace_enabled_get,
+			 scs_trace_enabled_set, "%llu\n");
+
+static int scs_trace_stats_show(struct seq_file *m, void *unused)
+{
+	struct scs_trace_counters sum;
+	int i;
+
+	scs_trace_sum(&sum);
+	seq_printf(m, "traces: %lld\n", atomic64_read(&sum.traces));
+	seq_printf(m, "frames: %lld\n", atomic64_read(&sum.frames));
+	for (i = 0; i < SCS_TRACE_NR_REASONS; i++)
+		seq_printf(m, "fallback_%s: %lld\n", scs_trace_reasons[i].name,
+			   atomic64_read(&sum.fallbacks[i]));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(scs_trace_stats);
+
+static int __init scs_trace_debugfs_init(void)
+{
+	struct dentry *dir = debugfs_create_dir("scs_trace", NULL);
+
+	debugfs_create_file("enabled", 0644, dir, NULL, &scs_trace_enabled_fops);
+	debugfs_create_file("stats", 0444, dir, NULL, &scs_trace_stats_fops);
+	return 0;
+}
+late_initcall(scs_trace_debugfs_init);
