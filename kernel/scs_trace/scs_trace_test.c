@@ -1,0 +1,1107 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit: what the collector gives is what the frame-pointer unwinder gives, entry for entry, in each context. */
+
+#define pr_fmt(fmt) "scs_trace_test: " fmt
+
+#include <kunit/test.h>
+
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/ftrace.h>
+#include <linux/hrtimer.h>
+#include <linux/initrd.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/ptrace.h>
+#include <linux/sched/debug.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/scs_trace.h>
+#include <linux/stacktrace.h>
+#include <linux/start_kernel.h>
+#include <linux/timer.h>
+#include <linux/timex.h>
+#include <linux/umh.h>
+#include <linux/workqueue.h>
+
+#include <asm/irq_regs.h>
+#include <asm/scs_trace.h>
+
+#include "scs_trace.h"
+
+#define MAX_ENTRIES	192
+#define MAX_DEPTH	100
+
+/* === Three ways to the same trace ========================================= */
+
+enum { VIA_SCS, VIA_SAVE, VIA_WALK, NR_WAYS };
+
+/**
+ * struct capture - one trace, taken three ways from one place
+ * @size: how many entries to ask for
+ * @skip: how many to leave out
+ * @tsk: the task to trace; NULL for the current one in the plain way
+ * @regs: where to start; NULL for the place itself
+ * @nr: what each way returned, an errno included
+ * @entries: what each way stored
+ * @in_place: preempt_count() of the place, to check that it is what was meant
+ * @where: the task that ran there
+ * @done: set at last
+ */
+struct capture {
+	unsigned int size;
+	unsigned int skip;
+	struct task_struct *tsk;
+	struct pt_regs *regs;
+	int nr[NR_WAYS];
+	unsigned long entries[NR_WAYS][MAX_ENTRIES];
+	int in_place;
+	struct task_struct *where;
+	struct completion done;
+};
+
+struct walk {
+	unsigned long *store;
+	unsigned int size;
+	unsigned int skip;
+	unsigned int len;
+	bool nosched;
+};
+
+static bool walk_entry(void *cookie, unsigned long entry)
+{
+	struct walk *w = cookie;
+
+	if (w->nosched && in_sched_functions(entry))
+		return true;
+	if (w->skip) {
+		w->skip--;
+		return true;
+	}
+	if (w->len == w->size)
+		return false;
+	w->store[w->len++] = entry;
+	return true;
+}
+
+/* Each way has a frame of its own, which it skips: the first entry is @take's. */
+static noinline int via_scs(struct capture *c, unsigned long *store)
+{
+	if (c->regs)
+		return scs_trace_save_regs(c->regs, store, c->size, c->skip);
+	if (c->tsk)
+		return scs_trace_save_tsk(c->tsk, store, c->size,
+					  c->skip + (c->tsk == current));
+	return scs_trace_save(store, c->size, c->skip + 1);
+}
+
+static noinline int via_save(struct capture *c, unsigned long *store)
+{
+	if (c->regs)
+		return stack_trace_save_regs(c->regs, store, c->size, c->skip);
+	if (c->tsk)
+		return stack_trace_save_tsk(c->tsk, store, c->size,
+					    c->skip + (c->tsk == current));
+	return stack_trace_save(store, c->size, c->skip + 1);
+}
+
+static noinline int via_walk(struct capture *c, unsigned long *store)
+{
+	bool own_frame = !c->regs && (!c->tsk || c->tsk == current);
+	struct walk w = {
+		.store = store,
+		.size = c->size,
+		.skip = c->skip + own_frame,
+		.nosched = c->tsk,
+	};
+
+	arch_stack_walk(walk_entry, &w, c->tsk ?: current, c->regs);
+	return w.len;
+}
+
+static int (*const ways[])(struct capture *c, unsigned long *store) = {
+	[VIA_SCS]	= via_scs,
+	[VIA_SAVE]	= via_save,
+	[VIA_WALK]	= via_walk,
+};
+
+/* One call instruction for all three, or their first entries would differ. */
+static noinline void take(struct capture *c)
+{
+	int i, nr = NR_WAYS;
+
+	c->in_place = preempt_count();
+	c->where = current;
+	for (i = 0; i < nr; i++) {
+		OPTIMIZER_HIDE_VAR(nr);
+		c->nr[i] = ways[i](c, c->entries[i]);
+	}
+	complete(&c->done);
+}
+
+static void expect_same(struct kunit *test, struct capture *c)
+{
+	int way, i;
+
+	for (way = VIA_SCS; way <= VIA_SAVE; way++) {
+		KUNIT_EXPECT_EQ_MSG(test, c->nr[way], c->nr[VIA_WALK],
+				    "way %d, size %u, skip %u", way, c->size,
+				    c->skip);
+		for (i = 0; i < c->nr[way] && i < c->nr[VIA_WALK]; i++)
+			KUNIT_EXPECT_TRUE_MSG(test, c->entries[way][i] ==
+					      c->entries[VIA_WALK][i],
+					      "way %d, entry %d: %pS, not %pS",
+					      way, i,
+					      (void *)c->entries[way][i],
+					      (void *)c->entries[VIA_WALK][i]);
+	}
+}
+
+static bool entry_in(unsigned long entry, void *fn)
+{
+	unsigned long size, offset;
+
+	return kallsyms_lookup_size_offset(entry, &size, &offset) &&
+	       entry - offset == (unsigned long)fn;
+}
+
+static bool has_entry_in(struct capture *c, void *fn)
+{
+	int i;
+
+	for (i = 0; i < c->nr[VIA_SCS]; i++)
+		if (entry_in(c->entries[VIA_SCS][i], fn))
+			return true;
+	return false;
+}
+
+static struct capture *new_capture(struct kunit *test)
+{
+	struct capture *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	c->size = MAX_ENTRIES;
+	init_completion(&c->done);
+	return c;
+}
+
+/* === Task context: known call chains ====================================== */
+
+static noinline void chain_odd(struct capture *c, int depth);
+
+static noinline void chain_even(struct capture *c, int depth)
+{
+	if (depth > 1)
+		chain_odd(c, depth - 1);
+	else
+		take(c);
+	barrier();
+}
+
+static noinline void chain_odd(struct capture *c, int depth)
+{
+	if (depth > 1)
+		chain_even(c, depth - 1);
+	else
+		take(c);
+	barrier();
+}
+
+static void expect_chain(struct kunit *test, struct capture *c, int depth)
+{
+	int i;
+
+	expect_same(test, c);
+	KUNIT_ASSERT_GT(test, c->nr[VIA_SCS], depth);
+	KUNIT_EXPECT_TRUE(test, entry_in(c->entries[VIA_SCS][0], take));
+	for (i = 1; i <= depth; i++)
+		KUNIT_EXPECT_TRUE_MSG(test,
+				      entry_in(c->entries[VIA_SCS][i],
+					       i & 1 ? chain_odd : chain_even),
+				      "entry %d of %d: %pS", i, depth,
+				      (void *)c->entries[VIA_SCS][i]);
+}
+
+static void run_chain(struct capture *c, int depth)
+{
+	/* The last to be called, which calls take(), is chain_odd(). */
+	if (depth & 1)
+		chain_odd(c, depth);
+	else
+		chain_even(c, depth);
+}
+
+static void test_depths(struct kunit *test)
+{
+	struct capture *c = new_capture(test);
+	int depth;
+
+	for (depth = 1; depth <= MAX_DEPTH; depth++) {
+		run_chain(c, depth);
+		expect_chain(test, c, depth);
+	}
+}
+
+static void test_skip(struct kunit *test)
+{
+	static const int depths[] = { 1, 2, 7, 16, 64 };
+	struct capture *c = new_capture(test);
+	int i, total;
+
+	for (i = 0; i < ARRAY_SIZE(depths); i++) {
+		c->skip = 0;
+		run_chain(c, depths[i]);
+		total = c->nr[VIA_WALK];
+		KUNIT_EXPECT_GT(test, total, depths[i]);
+
+		for (; c->skip <= total + 1; c->skip++) {
+			run_chain(c, depths[i]);
+			expect_same(test, c);
+			KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS],
+					max_t(int, total - c->skip, 0));
+		}
+	}
+
+	c->skip = INT_MAX;
+	run_chain(c, 1);
+	expect_same(test, c);
+	KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS], 0);
+}
+
+static void test_short_buffer(struct kunit *test)
+{
+	struct capture *c = new_capture(test);
+	unsigned int size, way;
+
+	for (size = 0; size <= 40; size++) {
+		memset(c->entries, 0xa5, sizeof(c->entries));
+		c->size = size;
+		c->skip = size % 3;
+		run_chain(c, 50);
+		expect_same(test, c);
+		KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS], size);
+		for (way = 0; way < NR_WAYS; way++)
+			KUNIT_EXPECT_EQ_MSG(test, c->entries[way][size],
+					    0xa5a5a5a5a5a5a5a5UL,
+					    "way %u wrote past its end", way);
+	}
+}
+
+static void take_work(struct work_struct *work);
+
+struct work_capture {
+	struct work_struct work;
+	struct capture *c;
+};
+
+static void take_work(struct work_struct *work)
+{
+	chain_odd(container_of(work, struct work_capture, work)->c, 1);
+}
+
+static void test_workqueue(struct kunit *test)
+{
+	struct work_capture w = { .c = new_capture(test) };
+
+	INIT_WORK_ONSTACK(&w.work, take_work);
+	schedule_work(&w.work);
+	flush_work(&w.work);
+	destroy_work_on_stack(&w.work);
+
+	expect_chain(test, w.c, 1);
+	KUNIT_EXPECT_TRUE(test, has_entry_in(w.c, take_work));
+	KUNIT_EXPECT_TRUE(test, w.c->where->flags & PF_WQ_WORKER);
+}
+
+struct chains {
+	struct kunit *test;
+	struct completion done;
+};
+
+/* Many tasks on all CPUs at the same time, each with a chain of its own. */
+static int chains_thread(void *data)
+{
+	struct chains *chains = data;
+	struct kunit *test = chains->test;
+	struct capture *c = new_capture(test);
+	int i;
+
+	for (i = 0; i < 300; i++) {
+		run_chain(c, 1 + i % MAX_DEPTH);
+		expect_chain(test, c, 1 + i % MAX_DEPTH);
+		cond_resched();
+	}
+	complete(&chains->done);
+	return 0;
+}
+
+static void test_all_cpus(struct kunit *test)
+{
+	struct chains chains = { .test = test };
+	struct task_struct *threads[8];
+	int cpu, i, nr = 0;
+
+	init_completion(&chains.done);
+
+	for (i = 0; i < 2; i++) {
+		for_each_online_cpu(cpu) {
+			struct task_struct *t;
+
+			if (nr == ARRAY_SIZE(threads))
+				break;
+			t = kthread_create(chains_thread, &chains, "scs_chain/%d", cpu);
+			KUNIT_ASSERT_FALSE(test, IS_ERR(t));
+			kthread_bind(t, cpu);
+			threads[nr++] = get_task_struct(t);
+			wake_up_process(t);
+		}
+	}
+	for (i = 0; i < nr; i++)
+		wait_for_completion(&chains.done);
+	while (nr) {
+		KUNIT_EXPECT_EQ(test, kthread_stop(threads[--nr]), 0);
+		put_task_struct(threads[nr]);
+	}
+}
+
+/* === Interrupt context ==================================================== */
+
+/**
+ * struct irq_capture - a capture made by an interrupt of some kind
+ * @c: the trace from within the handler
+ * @regs: the trace of what the interrupt interrupted, where it has registers
+ * @hrtimer: fires in hardirq context
+ * @fire: what its handler does once spin() is interrupted
+ * @timer: fires in softirq context
+ * @tasklet: scheduled by the hrtimer or by a task
+ * @irq_work: runs in hardirq context
+ * @spinning: set by the interrupted task once it is in its loop
+ * @busy: what it waits for there
+ */
+struct irq_capture {
+	struct capture *c;
+	struct capture *regs;
+	struct hrtimer hrtimer;
+	void (*fire)(struct irq_capture *ic);
+	struct timer_list timer;
+	struct tasklet_struct tasklet;
+	struct irq_work irq_work;
+	bool spinning;
+	bool busy;
+};
+
+/*
+ * A loop without a call. An interrupt in it finds no function half way through
+ * its prologue, where the shadow call stack rightly knows a frame more than the
+ * frame records do.
+ */
+static noinline notrace __no_kcsan __no_sanitize_address void
+spin(struct irq_capture *ic)
+{
+	do {
+		WRITE_ONCE(ic->spinning, true);
+		cpu_relax();
+	} while (READ_ONCE(ic->busy));
+}
+
+static noinline void spin_chain(struct irq_capture *ic, int depth)
+{
+	if (depth > 1)
+		spin_chain(ic, depth - 1);
+	else
+		spin(ic);
+	barrier();
+}
+
+static void irq_take(struct irq_capture *ic)
+{
+	if (ic->regs) {
+		ic->regs->regs = get_irq_regs();
+		take(ic->regs);
+	}
+	chain_odd(ic->c, 1);
+	WRITE_ONCE(ic->busy, false);
+}
+
+static void irq_schedule_tasklet(struct irq_capture *ic)
+{
+	tasklet_schedule(&ic->tasklet);
+}
+
+static void irq_queue_irq_work(struct irq_capture *ic)
+{
+	irq_work_queue(&ic->irq_work);
+}
+
+static enum hrtimer_restart hrtimer_fire(struct hrtimer *timer)
+{
+	struct irq_capture *ic = container_of(timer, struct irq_capture, hrtimer);
+
+	if (!READ_ONCE(ic->spinning)) {
+		hrtimer_forward_now(timer, ns_to_ktime(200 * NSEC_PER_USEC));
+		return HRTIMER_RESTART;
+	}
+	ic->fire(ic);
+	return HRTIMER_NORESTART;
+}
+
+static void timer_take(struct timer_list *timer)
+{
+	struct irq_capture *ic = container_of(timer, struct irq_capture, timer);
+
+	if (READ_ONCE(ic->spinning))
+		irq_take(ic);
+	else
+		mod_timer(timer, jiffies + 1);
+}
+
+static void tasklet_take(struct tasklet_struct *tasklet)
+{
+	irq_take(container_of(tasklet, struct irq_capture, tasklet));
+}
+
+static void irq_work_take(struct irq_work *work)
+{
+	irq_take(container_of(work, struct irq_capture, irq_work));
+}
+
+static struct irq_capture *new_irq_capture(struct kunit *test)
+{
+	struct irq_capture *ic = kunit_kzalloc(test, sizeof(*ic), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ic);
+	ic->c = new_capture(test);
+	ic->busy = true;
+	return ic;
+}
+
+static void start_hrtimer(struct irq_capture *ic,
+			  void (*fire)(struct irq_capture *ic))
+{
+	ic->fire = fire;
+	hrtimer_init(&ic->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	ic->hrtimer.function = hrtimer_fire;
+	hrtimer_start(&ic->hrtimer, ns_to_ktime(200 * NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* Spin until the hrtimer has done what it is to do. */
+static void spin_under_hrtimer(struct irq_capture *ic, int depth,
+			       void (*fire)(struct irq_capture *ic))
+{
+	migrate_disable();
+	start_hrtimer(ic, fire);
+	spin_chain(ic, depth);
+	migrate_enable();
+	hrtimer_cancel(&ic->hrtimer);
+}
+
+/* The trace must go on, through the interrupt, into the task that was spinning. */
+static void expect_interrupted(struct kunit *test, struct irq_capture *ic)
+{
+	expect_chain(test, ic->c, 1);
+	KUNIT_EXPECT_PTR_EQ(test, ic->c->where, current);
+	KUNIT_EXPECT_TRUE(test, has_entry_in(ic->c, spin));
+	KUNIT_EXPECT_TRUE(test, has_entry_in(ic->c, spin_chain));
+}
+
+static void test_hrtimer(struct kunit *test)
+{
+	struct irq_capture *ic = new_irq_capture(test);
+
+	ic->regs = new_capture(test);
+	spin_under_hrtimer(ic, 5, irq_take);
+
+	KUNIT_EXPECT_TRUE(test, ic->c->in_place & HARDIRQ_MASK);
+	expect_interrupted(test, ic);
+
+	/* And from the registers that this very interrupt saved. */
+	expect_same(test, ic->regs);
+	KUNIT_ASSERT_GT(test, ic->regs->nr[VIA_SCS], 6);
+	KUNIT_EXPECT_TRUE(test, entry_in(ic->regs->entries[VIA_SCS][0], spin));
+	KUNIT_EXPECT_TRUE(test, entry_in(ic->regs->entries[VIA_SCS][1], spin_chain));
+}
+
+static void test_hrtimer_skip(struct kunit *test)
+{
+	struct irq_capture *ic;
+	int skip, total = 1;
+
+	for (skip = 0; skip <= total + 1; skip++) {
+		ic = new_irq_capture(test);
+		ic->regs = new_capture(test);
+		ic->c->skip = skip;
+		ic->regs->skip = skip;
+		ic->c->size = skip & 1 ? 5 : MAX_ENTRIES;
+		ic->regs->size = ic->c->size;
+		spin_under_hrtimer(ic, 3, irq_take);
+		expect_same(test, ic->c);
+		expect_same(test, ic->regs);
+		if (!skip)
+			total = ic->c->nr[VIA_WALK];
+	}
+	KUNIT_EXPECT_GT(test, total, 10);
+}
+
+static void test_irq_work(struct kunit *test)
+{
+	struct irq_capture *ic = new_irq_capture(test);
+
+	ic->irq_work = IRQ_WORK_INIT_HARD(irq_work_take);
+	spin_under_hrtimer(ic, 2, irq_queue_irq_work);
+	irq_work_sync(&ic->irq_work);
+
+	KUNIT_EXPECT_TRUE(test, ic->c->in_place & HARDIRQ_MASK);
+	expect_interrupted(test, ic);
+	KUNIT_EXPECT_TRUE(test, has_entry_in(ic->c, irq_work_take));
+}
+
+static void test_timer(struct kunit *test)
+{
+	struct irq_capture *ic = new_irq_capture(test);
+
+	timer_setup(&ic->timer, timer_take, TIMER_PINNED);
+	migrate_disable();
+	mod_timer(&ic->timer, jiffies + 2);
+	spin_chain(ic, 4);
+	migrate_enable();
+	timer_shutdown_sync(&ic->timer);
+
+	KUNIT_EXPECT_TRUE(test, ic->c->in_place & SOFTIRQ_MASK);
+	KUNIT_EXPECT_FALSE(test, ic->c->in_place & HARDIRQ_MASK);
+	if (ic->c->where == current)
+		expect_interrupted(test, ic);
+	else	/* It was left to ksoftirqd. */
+		expect_chain(test, ic->c, 1);
+}
+
+static void test_tasklet(struct kunit *test)
+{
+	struct irq_capture *ic = new_irq_capture(test);
+
+	tasklet_setup(&ic->tasklet, tasklet_take);
+	spin_under_hrtimer(ic, 4, irq_schedule_tasklet);
+	tasklet_kill(&ic->tasklet);
+
+	KUNIT_EXPECT_TRUE(test, ic->c->in_place & SOFTIRQ_MASK);
+	KUNIT_EXPECT_FALSE(test, ic->c->in_place & HARDIRQ_MASK);
+	expect_interrupted(test, ic);
+}
+
+/* A tasklet that a task schedules is left to ksoftirqd, if no interrupt comes. */
+static void test_ksoftirqd(struct kunit *test)
+{
+	struct irq_capture *ic;
+	bool seen = false;
+	int i;
+
+	for (i = 0; i < 50 && !seen; i++) {
+		ic = new_irq_capture(test);
+		tasklet_setup(&ic->tasklet, tasklet_take);
+		tasklet_schedule(&ic->tasklet);
+		wait_for_completion(&ic->c->done);
+		tasklet_kill(&ic->tasklet);
+		expect_chain(test, ic->c, 1);
+		seen = !strncmp(ic->c->where->comm, "ksoftirqd/", 10);
+	}
+	KUNIT_EXPECT_TRUE(test, seen);
+	KUNIT_EXPECT_TRUE(test, ic->c->in_place & SOFTIRQ_MASK);
+}
+
+/* CPU 0's idle task is init_task, whose shadow call stack is not page-aligned. */
+static void test_init_task_idle(struct kunit *test)
+{
+	struct irq_capture *ic;
+	bool seen = false;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	for (i = 0; i < 50 && !seen; i++) {
+		ic = new_irq_capture(test);
+		ic->spinning = true;	/* the idle task, so to speak */
+		start_hrtimer(ic, irq_take);
+		wait_for_completion(&ic->c->done);
+		hrtimer_cancel(&ic->hrtimer);
+		expect_chain(test, ic->c, 1);
+		seen = ic->c->where == &init_task;
+	}
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	KUNIT_EXPECT_TRUE(test, seen);
+	KUNIT_EXPECT_TRUE(test, has_entry_in(ic->c, start_kernel));
+}
+
+/* === Another task ========================================================= */
+
+static noinline int block_chain(struct completion *wait, int depth)
+{
+	int ret = 0;
+
+	if (depth > 1)
+		ret = block_chain(wait, depth - 1);
+	else
+		wait_for_completion(wait);
+	barrier();
+	return ret;
+}
+
+static int block_thread(void *data)
+{
+	return block_chain(data, 10);
+}
+
+static void expect_tsk(struct kunit *test, struct task_struct *tsk)
+{
+	struct capture *c = new_capture(test);
+	int total = 0;
+
+	c->tsk = tsk;
+	do {
+		take(c);
+		expect_same(test, c);
+		if (!c->skip)
+			total = c->nr[VIA_WALK];
+		KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS],
+				max_t(int, total - c->skip, 0));
+	} while (c->skip++ <= total);
+	KUNIT_EXPECT_GT(test, total, 1);
+
+	for (c->size = 0, c->skip = 1; c->size < 5; c->size++) {
+		take(c);
+		expect_same(test, c);
+	}
+}
+
+static void test_blocked_kthread(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(wait);
+	struct capture *c = new_capture(test);
+	struct task_struct *t;
+
+	t = kthread_run(block_thread, &wait, "scs_blocked");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(t));
+	get_task_struct(t);
+	KUNIT_ASSERT_NE(test, wait_task_inactive(t, TASK_UNINTERRUPTIBLE), 0);
+
+	expect_tsk(test, t);
+	c->tsk = t;
+	take(c);
+	KUNIT_EXPECT_TRUE(test, has_entry_in(c, block_chain));
+	KUNIT_EXPECT_FALSE(test, has_entry_in(c, schedule));
+
+	complete(&wait);
+	kthread_stop(t);
+	put_task_struct(t);
+}
+
+static void test_current_tsk(struct kunit *test)
+{
+	struct capture *c = new_capture(test);
+
+	for (c->skip = 0; c->skip < 30; c->skip++) {
+		c->tsk = current;
+		run_chain(c, 12);
+		expect_same(test, c);
+	}
+}
+
+/* Never run, it has nothing on its shadow call stack. */
+static void test_new_kthread(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(wait);
+	struct task_struct *t;
+
+	t = kthread_create(block_thread, &wait, "scs_new");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(t));
+	get_task_struct(t);
+	KUNIT_ASSERT_NE(test, wait_task_inactive(t, TASK_UNINTERRUPTIBLE), 0);
+	expect_tsk(test, t);
+	kthread_stop(t);
+	put_task_struct(t);
+}
+
+static void test_init_task_switched_out(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	expect_tsk(test, &init_task);
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+static int find_user_task(struct subprocess_info *info, struct cred *new)
+{
+	struct task_struct **tsk = info->data;
+
+	*tsk = get_task_struct(current);
+	return 0;
+}
+
+static void test_user_task(struct kunit *test)
+{
+	static char *argv[] = { "/init", "block", NULL };
+	static char *envp[] = { "HOME=/", NULL };
+	struct task_struct *tsk = NULL;
+	struct subprocess_info *info;
+	struct capture *c = new_capture(test);
+	int err;
+
+	wait_for_initramfs();
+	info = call_usermodehelper_setup(argv[0], argv, envp, GFP_KERNEL,
+					 find_user_task, NULL, &tsk);
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	err = call_usermodehelper_exec(info, UMH_WAIT_EXEC);
+	if (err == -ENOENT) {
+		if (tsk)
+			put_task_struct(tsk);
+		kunit_skip(test, "no /init in the initramfs");
+	}
+	KUNIT_ASSERT_EQ(test, err, 0);
+	KUNIT_ASSERT_NOT_NULL(test, tsk);
+	KUNIT_ASSERT_NE(test, wait_task_inactive(tsk, TASK_INTERRUPTIBLE), 0);
+	KUNIT_EXPECT_FALSE(test, tsk->flags & PF_KTHREAD);
+
+	expect_tsk(test, tsk);
+	c->tsk = tsk;
+	take(c);
+	KUNIT_EXPECT_GT(test, c->nr[VIA_SCS], 3);
+
+	send_sig(SIGKILL, tsk, 1);
+	put_task_struct(tsk);
+}
+
+static int spin_thread(void *data)
+{
+	struct irq_capture *ic = data;
+
+	complete(&ic->c->done);
+	spin_chain(ic, 3);
+	return 0;
+}
+
+static void test_running_task(struct kunit *test)
+{
+	struct irq_capture *ic = new_irq_capture(test);
+	struct task_struct *t;
+	unsigned long entry;
+	int cpu;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs a second CPU");
+
+	migrate_disable();
+	cpu = cpumask_any_but(cpu_online_mask, smp_processor_id());
+	t = kthread_create(spin_thread, ic, "scs_running");
+	if (!IS_ERR(t)) {
+		kthread_bind(t, cpu);
+		get_task_struct(t);
+		wake_up_process(t);
+		wait_for_completion(&ic->c->done);
+		KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(t, &entry, 1, 0), -EAGAIN);
+		WRITE_ONCE(ic->busy, false);
+		kthread_stop(t);
+		put_task_struct(t);
+	}
+	migrate_enable();
+	KUNIT_EXPECT_FALSE(test, IS_ERR(t));
+}
+
+/* === Tracers that change return addresses, or call from assembly ========== */
+
+#ifdef CONFIG_FUNCTION_TRACER
+static struct capture *ftrace_capture;
+
+static void ftrace_take(unsigned long ip, unsigned long parent_ip,
+			struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
+
+	if (bit < 0)
+		return;
+	chain_odd(ftrace_capture, 1);
+	ftrace_test_recursion_unlock(bit);
+}
+
+static noinline void ftrace_target(int *count)
+{
+	WRITE_ONCE(*count, *count + 1);
+}
+
+static void test_ftrace_callback(struct kunit *test)
+{
+	struct ftrace_ops ops = { .func = ftrace_take };
+	int count = 0;
+
+	ftrace_capture = new_capture(test);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, (unsigned long)ftrace_target,
+						   0, 0), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&ops), 0);
+	ftrace_target(&count);
+	unregister_ftrace_function(&ops);
+	ftrace_free_filter(&ops);
+
+	KUNIT_EXPECT_EQ(test, count, 1);
+	KUNIT_ASSERT_TRUE(test, completion_done(&ftrace_capture->done));
+	expect_chain(test, ftrace_capture, 1);
+	KUNIT_EXPECT_TRUE(test, has_entry_in(ftrace_capture, ftrace_target));
+	KUNIT_EXPECT_TRUE(test, has_entry_in(ftrace_capture, test_ftrace_callback));
+}
+#endif
+
+#ifdef CONFIG_KRETPROBES
+static int kretprobe_nothing(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 0;
+}
+
+static void test_kretprobe(struct kunit *test)
+{
+	struct kretprobe rp = {
+		.kp.symbol_name = "chain_even",
+		.handler = kretprobe_nothing,
+		.maxactive = 20,
+	};
+	struct capture *c = new_capture(test);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&rp), 0);
+	run_chain(c, 8);
+	unregister_kretprobe(&rp);
+
+	KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS], -EBUSY);
+	KUNIT_EXPECT_EQ(test, c->nr[VIA_SAVE], c->nr[VIA_WALK]);
+	for (i = 0; i < c->nr[VIA_WALK]; i++)
+		KUNIT_EXPECT_EQ(test, c->entries[VIA_SAVE][i],
+				c->entries[VIA_WALK][i]);
+
+	/* Nothing stays behind. */
+	run_chain(c, 8);
+	expect_chain(test, c, 8);
+}
+#endif
+
+/* === Switching, counting, refusing ======================================== */
+
+static void test_switch(struct kunit *test)
+{
+	struct capture *c = new_capture(test);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		scs_trace_set_enabled(false);
+		run_chain(c, 20);
+		KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS], -ECANCELED);
+		KUNIT_EXPECT_EQ(test, c->nr[VIA_SAVE], c->nr[VIA_WALK]);
+		KUNIT_EXPECT_MEMEQ(test, c->entries[VIA_SAVE], c->entries[VIA_WALK],
+				   c->nr[VIA_WALK] * sizeof(unsigned long));
+
+		scs_trace_set_enabled(true);
+		run_chain(c, 20);
+		expect_chain(test, c, 20);
+	}
+}
+
+static void test_counters(struct kunit *test)
+{
+	struct scs_trace_counters *a, *b;
+	struct capture *c = new_capture(test);
+
+	a = kunit_kzalloc(test, 2 * sizeof(*a), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	b = a + 1;
+
+	/* Others may count, too, but never less than what was done here. */
+	scs_trace_sum(a);
+	run_chain(c, 20);
+	scs_trace_sum(b);
+	KUNIT_EXPECT_GE(test, atomic64_read(&b->traces),
+			atomic64_read(&a->traces) + 2);
+	KUNIT_EXPECT_GE(test, atomic64_read(&b->frames),
+			atomic64_read(&a->frames) + 2 * c->nr[VIA_SCS]);
+
+	scs_trace_set_enabled(false);
+	scs_trace_sum(a);
+	run_chain(c, 20);
+	scs_trace_sum(b);
+	scs_trace_set_enabled(true);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&b->traces), atomic64_read(&a->traces));
+	KUNIT_EXPECT_GE(test, atomic64_read(&b->fallbacks[SCS_TRACE_OFF]),
+			atomic64_read(&a->fallbacks[SCS_TRACE_OFF]) + 2);
+}
+
+static void test_foreign_regs(struct kunit *test)
+{
+	struct pt_regs regs = {};
+	unsigned long entry;
+
+	KUNIT_EXPECT_EQ(test, scs_trace_save_regs(NULL, &entry, 1, 0), -EINVAL);
+
+	/* Made up, without x18. */
+	regs.pstate = PSR_MODE_EL1h;
+	regs.pc = (unsigned long)test_foreign_regs;
+	KUNIT_EXPECT_EQ(test, scs_trace_save_regs(&regs, &entry, 1, 0), -EINVAL);
+
+	/* With an x18 whose entry is another, or no longer live. */
+	regs.regs[18] = (unsigned long)task_scs(current);
+	KUNIT_EXPECT_EQ(test, scs_trace_save_regs(&regs, &entry, 1, 0), -EINVAL);
+	regs.regs[18] = (unsigned long)(arch_scs_trace_sp() + 4);
+	KUNIT_EXPECT_EQ(test, scs_trace_save_regs(&regs, &entry, 1, 0), -EINVAL);
+	regs.regs[18] = (unsigned long)task_scs(current) + SCS_SIZE;
+	KUNIT_EXPECT_EQ(test, scs_trace_save_regs(&regs, &entry, 1, 0), -EINVAL);
+
+	/* Of user space. */
+	regs.pstate = PSR_MODE_EL0t;
+	KUNIT_EXPECT_EQ(test, scs_trace_save_regs(&regs, &entry, 1, 0), -EINVAL);
+}
+
+/* What x18 must not be, and the first and last that it may be. */
+static void test_bounds(struct kunit *test)
+{
+	const unsigned long *base = task_scs(current);
+	const unsigned long *last = base + SCS_TRACE_MAX_DEPTH - 1;
+	const unsigned long *bad[] = {
+		NULL, (void *)8, (void *)-8UL, (void *)-1UL,
+		base - 1, last + 1, last + 2,
+		(void *)((unsigned long)base + 1), (void *)((unsigned long)last - 4),
+		(void *)((unsigned long)base ^ (1UL << 62)),
+		task_scs(&init_task), (void *)&bad,
+	};
+	struct scs_trace_source src;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, arch_scs_trace_current(bad[i], &src),
+				    -EFAULT, "x18 %px", bad[i]);
+
+	KUNIT_EXPECT_EQ(test, arch_scs_trace_current(base, &src), 0);
+	KUNIT_EXPECT_PTR_EQ(test, src.span[0].top, base);
+	KUNIT_EXPECT_EQ(test, arch_scs_trace_current(last, &src), 0);
+	KUNIT_EXPECT_PTR_EQ(test, src.span[0].top, last);
+	KUNIT_EXPECT_PTR_EQ(test, src.span[0].base, base);
+	KUNIT_EXPECT_EQ(test, src.nr_spans, 1);
+}
+
+/* === Cost ================================================================= */
+
+#define COST_ROUNDS	1000
+
+/**
+ * struct cost - what stack_trace_save() costs
+ * @frames: how many entries the trace has
+ * @scs: ticks of the system counter for COST_ROUNDS saves with the collector on
+ * @walk: the same with the collector off
+ * @loop: the same for a function that does nothing
+ */
+struct cost {
+	unsigned int frames;
+	u64 scs;
+	u64 walk;
+	u64 loop;
+};
+
+typedef unsigned int (*save_fn)(unsigned long *store, unsigned int size,
+				unsigned int skipnr);
+
+static noinline unsigned int save_nothing(unsigned long *store, unsigned int size,
+					  unsigned int skipnr)
+{
+	barrier();
+	return size;
+}
+
+static noinline u64 cost_loop(save_fn fn, unsigned int *frames)
+{
+	static unsigned long store[64];
+	unsigned long flags;
+	u64 start, ticks;
+	int i;
+
+	local_irq_save(flags);
+	start = get_cycles();
+	for (i = 0; i < COST_ROUNDS; i++)
+		*frames = fn(store, ARRAY_SIZE(store), 0);
+	ticks = get_cycles() - start;
+	local_irq_restore(flags);
+	return ticks;
+}
+
+static noinline void cost_measure(struct cost *cost)
+{
+	cost->loop = cost_loop(save_nothing, &cost->frames);
+	cost->scs = cost_loop(stack_trace_save, &cost->frames);
+	scs_trace_set_enabled(false);
+	cost->walk = cost_loop(stack_trace_save, &cost->frames);
+	scs_trace_set_enabled(true);
+}
+
+static noinline void cost_chain(struct cost *cost, int depth)
+{
+	if (depth > 1)
+		cost_chain(cost, depth - 1);
+	else
+		cost_measure(cost);
+	barrier();
+}
+
+/*
+ * Under QEMU's -icount shift=0 with a counter of 1 GHz a tick is an instruction
+ * and the figures are exact; elsewhere they are a rough time.
+ */
+static void test_cost(struct kunit *test)
+{
+	static const int frames[] = { 12, 16, 17, 24, 32, 48 };
+	struct cost cost;
+	int i, base;
+
+	cost_chain(&cost, 1);
+	base = cost.frames;
+	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+		if (frames[i] <= base)
+			continue;
+		cost_chain(&cost, 1 + frames[i] - base);
+		KUNIT_EXPECT_EQ(test, cost.frames, frames[i]);
+		kunit_info(test, "cost: frames %u scs %llu walk %llu loop %llu\n",
+			   cost.frames, cost.scs / COST_ROUNDS,
+			   cost.walk / COST_ROUNDS, cost.loop / COST_ROUNDS);
+		KUNIT_EXPECT_LT(test, 2 * cost.scs, cost.walk);
+	}
+}
+
+static struct kunit_case scs_trace_test_cases[] = {
+	KUNIT_CASE(test_depths),
+	KUNIT_CASE(test_skip),
+	KUNIT_CASE(test_short_buffer),
+	KUNIT_CASE(test_workqueue),
+	KUNIT_CASE(test_all_cpus),
+	KUNIT_CASE(test_hrtimer),
+	KUNIT_CASE(test_hrtimer_skip),
+	KUNIT_CASE(test_irq_work),
+	KUNIT_CASE(test_timer),
+	KUNIT_CASE(test_tasklet),
+	KUNIT_CASE(test_ksoftirqd),
+	KUNIT_CASE(test_init_task_idle),
+	KUNIT_CASE(test_blocked_kthread),
+	KUNIT_CASE(test_current_tsk),
+	KUNIT_CASE(test_new_kthread),
+	KUNIT_CASE(test_init_task_switched_out),
+	KUNIT_CASE(test_user_task),
+	KUNIT_CASE(test_running_task),
+#ifdef CONFIG_FUNCTION_TRACER
+	KUNIT_CASE(test_ftrace_callback),
+#endif
+#ifdef CONFIG_KRETPROBES
+	KUNIT_CASE(test_kretprobe),
+#endif
+	KUNIT_CASE(test_switch),
+	KUNIT_CASE(test_counters),
+	KUNIT_CASE(test_foreign_regs),
+	KUNIT_CASE(test_bounds),
+	KUNIT_CASE(test_cost),
+	{}
+};
+
+static struct kunit_suite scs_trace_test_suite = {
+	.name = "scs_trace",
+	.test_cases = scs_trace_test_cases,
+};
+kunit_test_suite(scs_trace_test_suite);
