@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit: what the collector gives is what the frame-pointer unwinder gives, entry for entry, in each context. */
+/* KUnit: the collector gives what the frame-pointer unwinder gives, in each context. */
 
 #define pr_fmt(fmt) "scs_trace_test: " fmt
 
@@ -21,7 +21,6 @@
 #include <linux/sched/task.h>
 #include <linux/scs_trace.h>
 #include <linux/stacktrace.h>
-#include <linux/start_kernel.h>
 #include <linux/timer.h>
 #include <linux/timex.h>
 #include <linux/umh.h>
@@ -403,7 +402,7 @@ spin(struct irq_capture *ic)
 {
 	do {
 		WRITE_ONCE(ic->spinning, true);
-		cpu_relax();
+		barrier();
 	} while (READ_ONCE(ic->busy));
 }
 
@@ -625,12 +624,12 @@ static void test_init_task_idle(struct kunit *test)
 		start_hrtimer(ic, irq_take);
 		wait_for_completion(&ic->c->done);
 		hrtimer_cancel(&ic->hrtimer);
-		expect_chain(test, ic->c, 1);
-		seen = ic->c->where == &init_task;
+		seen = ic->c->where == &init_task &&
+		       has_entry_in(ic->c, cpu_startup_entry);
 	}
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 	KUNIT_EXPECT_TRUE(test, seen);
-	KUNIT_EXPECT_TRUE(test, has_entry_in(ic->c, start_kernel));
+	expect_chain(test, ic->c, 1);
 }
 
 /* === Another task ========================================================= */
@@ -650,6 +649,19 @@ static noinline int block_chain(struct completion *wait, int depth)
 static int block_thread(void *data)
 {
 	return block_chain(data, 10);
+}
+
+/* Wait until @tsk sleeps in @state, switched out; for a few seconds at most. */
+static bool wait_blocked(struct task_struct *tsk, unsigned int state)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		if (wait_task_inactive(tsk, state))
+			return true;
+		schedule_timeout_uninterruptible(1);
+	}
+	return false;
 }
 
 static void expect_tsk(struct kunit *test, struct task_struct *tsk)
@@ -683,7 +695,7 @@ static void test_blocked_kthread(struct kunit *test)
 	t = kthread_run(block_thread, &wait, "scs_blocked");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(t));
 	get_task_struct(t);
-	KUNIT_ASSERT_NE(test, wait_task_inactive(t, TASK_UNINTERRUPTIBLE), 0);
+	KUNIT_ASSERT_TRUE(test, wait_blocked(t, TASK_UNINTERRUPTIBLE));
 
 	expect_tsk(test, t);
 	c->tsk = t;
@@ -716,7 +728,7 @@ static void test_new_kthread(struct kunit *test)
 	t = kthread_create(block_thread, &wait, "scs_new");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(t));
 	get_task_struct(t);
-	KUNIT_ASSERT_NE(test, wait_task_inactive(t, TASK_UNINTERRUPTIBLE), 0);
+	KUNIT_ASSERT_TRUE(test, wait_blocked(t, TASK_UNINTERRUPTIBLE));
 	expect_tsk(test, t);
 	kthread_stop(t);
 	put_task_struct(t);
@@ -739,15 +751,15 @@ static int find_user_task(struct subprocess_info *info, struct cred *new)
 
 static void test_user_task(struct kunit *test)
 {
-	static char *argv[] = { "/init", "block", NULL };
-	static char *envp[] = { "HOME=/", NULL };
+	char path[] = "/init", arg[] = "block";
+	char *argv[3] = { path, arg };
 	struct task_struct *tsk = NULL;
 	struct subprocess_info *info;
 	struct capture *c = new_capture(test);
 	int err;
 
 	wait_for_initramfs();
-	info = call_usermodehelper_setup(argv[0], argv, envp, GFP_KERNEL,
+	info = call_usermodehelper_setup(path, argv, NULL, GFP_KERNEL,
 					 find_user_task, NULL, &tsk);
 	KUNIT_ASSERT_NOT_NULL(test, info);
 	err = call_usermodehelper_exec(info, UMH_WAIT_EXEC);
@@ -758,7 +770,7 @@ static void test_user_task(struct kunit *test)
 	}
 	KUNIT_ASSERT_EQ(test, err, 0);
 	KUNIT_ASSERT_NOT_NULL(test, tsk);
-	KUNIT_ASSERT_NE(test, wait_task_inactive(tsk, TASK_INTERRUPTIBLE), 0);
+	KUNIT_ASSERT_TRUE(test, wait_blocked(tsk, TASK_INTERRUPTIBLE));
 	KUNIT_EXPECT_FALSE(test, tsk->flags & PF_KTHREAD);
 
 	expect_tsk(test, tsk);
@@ -971,7 +983,7 @@ static void test_bounds(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		KUNIT_EXPECT_EQ_MSG(test, arch_scs_trace_current(bad[i], &src),
-				    -EFAULT, "x18 %px", bad[i]);
+				    -EFAULT, "bad[%d]", i);
 
 	KUNIT_EXPECT_EQ(test, arch_scs_trace_current(base, &src), 0);
 	KUNIT_EXPECT_PTR_EQ(test, src.span[0].top, base);
@@ -983,14 +995,15 @@ static void test_bounds(struct kunit *test)
 
 /* === Cost ================================================================= */
 
-#define COST_ROUNDS	1000
+#define COST_ROUNDS	200
+#define COST_TRIES	5
 
 /**
- * struct cost - what stack_trace_save() costs
+ * struct cost - what COST_ROUNDS calls cost, in ticks of the system counter
  * @frames: how many entries the trace has
- * @scs: ticks of the system counter for COST_ROUNDS saves with the collector on
- * @walk: the same with the collector off
- * @loop: the same for a function that does nothing
+ * @scs: stack_trace_save() with the collector on
+ * @walk: stack_trace_save() with the collector off
+ * @loop: a function that does nothing
  */
 struct cost {
 	unsigned int frames;
@@ -1009,20 +1022,23 @@ static noinline unsigned int save_nothing(unsigned long *store, unsigned int siz
 	return size;
 }
 
+/* The best of some tries: an emulated CPU may be held up in any of them. */
 static noinline u64 cost_loop(save_fn fn, unsigned int *frames)
 {
 	static unsigned long store[64];
+	u64 start, best = U64_MAX;
 	unsigned long flags;
-	u64 start, ticks;
-	int i;
+	int try, i;
 
-	local_irq_save(flags);
-	start = get_cycles();
-	for (i = 0; i < COST_ROUNDS; i++)
-		*frames = fn(store, ARRAY_SIZE(store), 0);
-	ticks = get_cycles() - start;
-	local_irq_restore(flags);
-	return ticks;
+	for (try = 0; try < COST_TRIES; try++) {
+		local_irq_save(flags);
+		start = get_cycles();
+		for (i = 0; i < COST_ROUNDS; i++)
+			*frames = fn(store, ARRAY_SIZE(store), 0);
+		best = min(best, get_cycles() - start);
+		local_irq_restore(flags);
+	}
+	return best;
 }
 
 static noinline void cost_measure(struct cost *cost)
@@ -1104,4 +1120,5 @@ static struct kunit_suite scs_trace_test_suite = {
 	.name = "scs_trace",
 	.test_cases = scs_trace_test_cases,
 };
+
 kunit_test_suite(scs_trace_test_suite);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What traces need to know of arm64's shadow call stacks: x18, their bounds, and what assembly records on them. */
+/* Traces and arm64's shadow call stacks: x18, bounds, and what assembly records on them. */
 #ifndef _ASM_SCS_TRACE_H
 #define _ASM_SCS_TRACE_H
 
@@ -18,7 +18,7 @@
  * instructions out. Only the boot CPU's init task, whose x18 is valid all the
  * same, can run them before.
  */
-	.macro	__scs_trace_insn, insn:vararg
+	.macro	__scs_trace_insn, insn
 #ifdef CONFIG_SCS_TRACE
 #ifdef CONFIG_DYNAMIC_SCS
 alternative_cb ARM64_ALWAYS_BOOT, scs_trace_patch_nop
@@ -31,18 +31,18 @@ alternative_cb_end
 	.endm
 
 	/* Push \reg; whoever does so also restores x18 to what it was. */
-	.macro	scs_trace_push, reg:req
-	__scs_trace_insn str \reg, [x18], #8
+	.macro	scs_trace_push, reg
+	__scs_trace_insn "str \reg, [x18], #8"
 	.endm
 
-	/* Push \older, then \newer. */
-	.macro	scs_trace_push_pair, older:req, newer:req
-	__scs_trace_insn stp \older, \newer, [x18], #16
+	/* Push \older, then \recent. */
+	.macro	scs_trace_push_pair, older, recent
+	__scs_trace_insn "stp \older, \recent, [x18], #16"
 	.endm
 
 	/* Take back what scs_trace_push_pair pushed. */
 	.macro	scs_trace_drop_pair
-	__scs_trace_insn sub x18, x18, #16
+	__scs_trace_insn "sub x18, x18, #16"
 	.endm
 
 	/*
@@ -50,8 +50,8 @@ alternative_cb_end
 	 * to another shadow call stack: what was saved as the top stays true, so
 	 * there is nothing to take back.
 	 */
-	.macro	scs_trace_leave, reg:req
-	__scs_trace_insn str \reg, [x18]
+	.macro	scs_trace_leave, reg
+	__scs_trace_insn "str \reg, [x18]"
 	.endm
 
 #else /* __ASSEMBLY__ */
