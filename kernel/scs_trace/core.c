@@ -101,8 +101,8 @@ scs_trace_copy(unsigned long *store, const unsigned long *newest,
 		*store = arch_scs_trace_strip(*newest);
 }
 
-static int scs_trace_save_slow(const unsigned long *sp, unsigned long *store,
-			       unsigned int size, unsigned int skipnr);
+static int scs_trace_save_slow(unsigned long *store, unsigned int size,
+			       unsigned int skipnr, const unsigned long *sp);
 
 /**
  * scs_trace_save() - save the current task's trace from the shadow call stack
@@ -131,7 +131,7 @@ noinline int scs_trace_save(unsigned long *store, unsigned int size,
 	if (unlikely(!static_branch_likely(&scs_trace_enabled) ||
 		     !scs_is_enabled() || depth >= SCS_TRACE_MAX_DEPTH ||
 		     scs_trace_hooked(current)))
-		return scs_trace_save_slow(sp, store, size, skipnr);
+		return scs_trace_save_slow(store, size, skipnr, sp);
 
 	if (unlikely(skipnr >= depth))
 		return scs_trace_count(0);
@@ -206,9 +206,9 @@ static int scs_trace_forbidden(struct task_struct *tsk)
 	return 0;
 }
 
-static noinline int scs_trace_save_slow(const unsigned long *sp,
-					unsigned long *store, unsigned int size,
-					unsigned int skipnr)
+static noinline int scs_trace_save_slow(unsigned long *store, unsigned int size,
+					unsigned int skipnr,
+					const unsigned long *sp)
 {
 	struct scs_trace_cursor cur = { store, size, skipnr };
 	struct scs_trace_source src;

@@ -28,6 +28,7 @@
 
 #include <asm/irq_regs.h>
 #include <asm/scs_trace.h>
+#include <asm/sections.h>
 
 #include "scs_trace.h"
 
@@ -46,6 +47,7 @@ enum { VIA_SCS, VIA_SAVE, VIA_WALK, NR_WAYS };
  * @regs: where to start; NULL for the place itself
  * @nr: what each way returned, an errno included
  * @entries: what each way stored
+ * @cut: how many of VIA_SCS's entries filter_irq_stacks() leaves
  * @in_place: preempt_count() of the place, to check that it is what was meant
  * @where: the task that ran there
  * @done: set at last
@@ -57,6 +59,7 @@ struct capture {
 	struct pt_regs *regs;
 	int nr[NR_WAYS];
 	unsigned long entries[NR_WAYS][MAX_ENTRIES];
+	int cut;
 	int in_place;
 	struct task_struct *where;
 	struct completion done;
@@ -138,6 +141,7 @@ static noinline void take(struct capture *c)
 		OPTIMIZER_HIDE_VAR(nr);
 		c->nr[i] = ways[i](c, c->entries[i]);
 	}
+	c->cut = filter_irq_stacks(c->entries[VIA_SCS], max(c->nr[VIA_SCS], 0));
 	complete(&c->done);
 }
 
@@ -157,6 +161,33 @@ static void expect_same(struct kunit *test, struct capture *c)
 					      (void *)c->entries[way][i],
 					      (void *)c->entries[VIA_WALK][i]);
 	}
+}
+
+static bool in_irq_entry_text(unsigned long entry)
+{
+	return (entry >= (unsigned long)__irqentry_text_start &&
+		entry < (unsigned long)__irqentry_text_end) ||
+	       (entry >= (unsigned long)__softirqentry_text_start &&
+		entry < (unsigned long)__softirqentry_text_end);
+}
+
+/*
+ * The depot is to see all of a task's trace, and an interrupt's up to its entry.
+ * What ksoftirqd runs has no such entry.
+ */
+static void expect_cut(struct kunit *test, struct capture *c)
+{
+	int i, cut = c->nr[VIA_SCS];
+
+	for (i = 0; i < c->nr[VIA_SCS]; i++) {
+		if (in_irq_entry_text(c->entries[VIA_SCS][i])) {
+			cut = i + 1;
+			break;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, c->cut, cut);
+	if (c->in_place & HARDIRQ_MASK)
+		KUNIT_EXPECT_LT(test, c->cut, c->nr[VIA_SCS]);
 }
 
 static bool entry_in(unsigned long entry, void *fn)
@@ -214,6 +245,7 @@ static void expect_chain(struct kunit *test, struct capture *c, int depth)
 	int i;
 
 	expect_same(test, c);
+	expect_cut(test, c);
 	KUNIT_ASSERT_GT(test, c->nr[VIA_SCS], depth);
 	KUNIT_EXPECT_TRUE(test, entry_in(c->entries[VIA_SCS][0], take));
 	for (i = 1; i <= depth; i++)
@@ -397,8 +429,7 @@ struct irq_capture {
  * its prologue, where the shadow call stack rightly knows a frame more than the
  * frame records do.
  */
-static noinline notrace __no_kcsan __no_sanitize_address void
-spin(struct irq_capture *ic)
+static noinline notrace void spin(struct irq_capture *ic)
 {
 	do {
 		WRITE_ONCE(ic->spinning, true);
