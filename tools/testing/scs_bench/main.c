@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The program scs_bench: measures and checks, on booted kernels, what stack traces cost and hold.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "boot.h"
+#include "cmd_run.h"
+#include "proc.h"
+#include "stacks.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{ "boot", cmd_boot, "boot variants of a kernel and measure what stack traces cost" },
+	{ "run", cmd_run, "boot one kernel once and keep its console log" },
+	{ "stacks", cmd_stacks, "compare the stack traces in two console logs" },
+};
+
+static void usage(FILE *out)
+{
+	size_t i;
+
+	fputs("Usage: scs_bench COMMAND [options]\n\n", out);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fputs("\nscs_bench COMMAND --help says more.\n", out);
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc > 1 && !strcmp(argv[1], "--help")) {
+		usage(stdout);
+		return EXIT_OK;
+	}
+	if (proc_init()) {
+		perror("scs_bench: cannot take over signals");
+		return EXIT_FAILED;
+	}
+	for (i = 0; argc > 1 && i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	if (argc > 1)
+		bench_err("there is no command %s", argv[1]);
+	usage(stderr);
+	return EXIT_UNUSABLE;
+}

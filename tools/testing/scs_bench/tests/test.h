@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the test files of scs_bench share: cmocka with what it needs, and the groups of tests.
+ */
+#ifndef SCS_BENCH_TEST_H
+#define SCS_BENCH_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+char *replace(const char *text, const char *from, const char *to);
+char *temp_dir(void);
+void remove_dir(char *dir);
+
+int run_parse_tests(void);
+int run_stats_tests(void);
+int run_stacks_tests(void);
+int run_report_tests(void);
+int run_args_tests(void);
+int run_fault_tests(void);
+
+#endif /* SCS_BENCH_TEST_H */

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests that run scs_bench itself against a QEMU that misbehaves: every fault must end in an
+ * error, with a message that names it, and without results.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "proc.h"
+#include "test.h"
+#include "util.h"
+
+#define VARIANTS 3
+
+static char *dir;
+static char *printed;
+
+static char *in_dir(const char *name)
+{
+	return xasprintf("%s/%s", dir, name);
+}
+
+static void put(const char *name, const char *text)
+{
+	char *path = in_dir(name);
+
+	assert_int_equal(write_file_atomic(path, text), 0);
+	free(path);
+}
+
+static void take_away(const char *name)
+{
+	char *path = in_dir(name);
+
+	assert_int_equal(unlink(path), 0);
+	free(path);
+}
+
+static bool exists(const char *name)
+{
+	char *path = in_dir(name);
+	bool there = !access(path, F_OK);
+
+	free(path);
+	return there;
+}
+
+static int setup(void **state)
+{
+	static const char * const names[VARIANTS] = { "upstream", "null", "scs" };
+	char *path;
+	int i;
+
+	(void)state;
+	dir = temp_dir();
+	for (i = 0; i < VARIANTS; i++) {
+		path = xasprintf("%s/generic-%s", dir, names[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+		free(path);
+		path = xasprintf("generic-%s/Image", names[i]);
+		put(path, "kernel");
+		free(path);
+		path = xasprintf("generic-%s/System.map", names[i]);
+		put(path, "ffff000000001000 T time_init\n"
+			  "ffff000000002000 T stack_depot_save_flags\n");
+		free(path);
+		path = xasprintf("generic-%s/config", names[i]);
+		put(path, "CONFIG_RANDOMIZE_BASE=y\n");
+		free(path);
+	}
+	put("initrd", "initrd");
+	path = in_dir("state");
+	setenv("FAKE_STATE", path, 1);
+	free(path);
+	unsetenv("FAKE_QEMU");
+	unsetenv("FAKE_VERSION");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	remove_dir(dir);
+	free(printed);
+	printed = NULL;
+	return 0;
+}
+
+static void make_argv(struct strv *argv, const char *more)
+{
+	strv_add(argv, "%s", getenv("SCS_BENCH"));
+	strv_split(argv, "boot --runs 2 --no-perf --seed 1 --timeout 20", " ");
+	strv_add(argv, "--images");
+	strv_add(argv, "%s", dir);
+	strv_add(argv, "--qemu");
+	strv_add(argv, "%s/fake-qemu.sh", getenv("SCS_BENCH_TESTS"));
+	strv_add(argv, "--initrd");
+	strv_add(argv, "%s/initrd", dir);
+	strv_add(argv, "--output");
+	strv_add(argv, "%s/boot.json", dir);
+	strv_split(argv, more, " ");
+}
+
+/* Run "scs_bench boot" with more arguments, keep what it prints, return its exit code. */
+static int run(const char *fault, const char *more)
+{
+	char *log = in_dir("printed");
+	struct strv argv = { 0 };
+	struct proc_spec spec = { .log = log, .timeout = 120, .max_file = 1 << 30 };
+	struct proc_result res;
+
+	setenv("FAKE_QEMU", fault, 1);
+	make_argv(&argv, more);
+	spec.argv = argv.v;
+	proc_run(&spec, &res);
+	strv_free(&argv);
+	assert_int_equal(res.end, PROC_EXITED);
+	free(printed);
+	printed = read_file(log, NULL);
+	assert_non_null(printed);
+	free(log);
+	return res.code;
+}
+
+static void assert_printed(const char *text)
+{
+	if (!strstr(printed, text))
+		fail_msg("\"%s\" is not in what was printed: %s", text, printed);
+}
+
+static void assert_no_results(void)
+{
+	assert_false(exists("boot.json"));
+	assert_false(exists("boot.json.tmp"));
+}
+
+/* A fault of QEMU that ends in EXIT_FAILED, a message, and no results. */
+static void expect_failure(const char *fault, const char *more, const char *message)
+{
+	assert_int_equal(run(fault, more), EXIT_FAILED);
+	assert_printed(message);
+	assert_no_results();
+}
+
+static void test_good(void **state)
+{
+	char *path = in_dir("boot.json");
+	json_t *json, *part;
+
+	(void)state;
+	assert_int_equal(run("good", ""), EXIT_OK);
+	assert_printed("2,000,000");
+	assert_printed("nokaslr");
+	assert_printed("[ 18/18");
+	json = json_load_file(path, 0, NULL);
+	assert_non_null(json);
+	part = json_object_get(json_object_get(json, "variants"), "scs");
+	part = json_object_get(json_object_get(part, "calls"), "stack_depot_save_flags");
+	assert_int_equal(json_integer_value(json_object_get(part, "until_init")), 2);
+	part = json_object_get(json_object_get(json, "variants"), "null");
+	part = json_object_get(json_object_get(part, "wall_seconds"), "samples");
+	assert_int_equal(json_array_size(part), 2);
+	json_decref(json);
+	free(path);
+}
+
+static void test_hang(void **state)
+{
+	(void)state;
+	expect_failure("hang", "--timeout 0.5", "did not end within");
+}
+
+/* SIGTERM does not help: it is killed. */
+static void test_stubborn(void **state)
+{
+	char *path = in_dir("state.pid"), *text;
+
+	(void)state;
+	expect_failure("stubborn", "--timeout 0.5", "did not end within");
+	text = read_file(path, NULL);
+	assert_non_null(text);
+	assert_int_equal(kill(atoi(text), 0), -1);
+	assert_int_equal(errno, ESRCH);
+	free(text);
+	free(path);
+}
+
+static void test_crash(void **state)
+{
+	(void)state;
+	expect_failure("crash", "", "killed by signal 11");
+	/* the end of the log is shown, and where it is */
+	assert_printed("| about to crash");
+	assert_printed("upstream-exact-1.log");
+}
+
+static void test_exit(void **state)
+{
+	(void)state;
+	expect_failure("exit", "", "exited with status 1");
+	assert_printed("cannot set up guest memory");
+}
+
+static void test_silent(void **state)
+{
+	(void)state;
+	expect_failure("silent", "", "init did not report");
+}
+
+static void test_garbage(void **state)
+{
+	(void)state;
+	expect_failure("garbage", "", "init did not report");
+}
+
+static void test_flood(void **state)
+{
+	(void)state;
+	expect_failure("flood", "", "QEMU failed");
+}
+
+static void test_panic(void **state)
+{
+	(void)state;
+	expect_failure("panic", "", "Attempted to kill the idle task!");
+}
+
+static void test_no_end(void **state)
+{
+	(void)state;
+	expect_failure("noend", "", "init did not report");
+}
+
+static void test_drift(void **state)
+{
+	(void)state;
+	expect_failure("drift", "", "two runs do not agree: 2000001 and 2000002");
+}
+
+static void test_watched(void **state)
+{
+	(void)state;
+	expect_failure("watched", "", "counts calls is not the same as the exact ones");
+}
+
+static void test_early(void **state)
+{
+	(void)state;
+	expect_failure("early", "", "Fatal exception");
+	assert_printed("did not come to look for its root file system");
+}
+
+static void test_strangers(void **state)
+{
+	(void)state;
+	expect_failure("strangers", "", "logged time_init() 0 times");
+}
+
+static void test_wrong_version(void **state)
+{
+	(void)state;
+	setenv("FAKE_VERSION", "6.1.170", 1);
+	expect_failure("good", "--kver 6.12", "is Linux 6.1.170, not 6.12");
+	/* a version is not the start of another */
+	setenv("FAKE_VERSION", "6.12.117", 1);
+	expect_failure("good", "--kver 6.1", "is Linux 6.12.117, not 6.1");
+}
+
+static void test_no_qemu(void **state)
+{
+	(void)state;
+	assert_int_equal(run("good", "--qemu /nonexistent/qemu"), EXIT_UNUSABLE);
+	assert_printed("could not be started");
+	assert_int_equal(run("good", "--qemu /bin/true"), EXIT_UNUSABLE);
+	assert_printed("does not say which QEMU it is");
+	assert_no_results();
+}
+
+static void test_missing_files(void **state)
+{
+	(void)state;
+	take_away("initrd");
+	assert_int_equal(run("good", ""), EXIT_UNUSABLE);
+	assert_printed("/initrd");
+	put("initrd", "initrd");
+	take_away("generic-scs/System.map");
+	assert_int_equal(run("good", ""), EXIT_UNUSABLE);
+	assert_printed("generic-scs/System.map");
+	assert_printed("make image");
+	assert_int_equal(run("good", "--mode hw_tags"), EXIT_UNUSABLE);
+	assert_printed("hw_tags-upstream/Image");
+	put("generic-scs/System.map", "");
+	assert_int_equal(run("good", ""), EXIT_FAILED);
+	assert_printed("no usable symbols");
+	assert_no_results();
+}
+
+static void test_output_not_writable(void **state)
+{
+	char *more = xasprintf("--output %s/initrd/boot.json", dir);
+
+	(void)state;
+	assert_int_equal(run("good", more), EXIT_UNUSABLE);
+	assert_printed("choose another --output");
+	free(more);
+}
+
+/* What can only be found out at the end: the table is there all the same. */
+static void test_output_in_the_way(void **state)
+{
+	char *path = in_dir("boot.json");
+
+	(void)state;
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(run("good", ""), EXIT_FAILED);
+	assert_printed("cannot write");
+	assert_printed("2,000,000");
+	assert_false(exists("boot.json.tmp"));
+	free(path);
+}
+
+/* Start scs_bench on a QEMU that hangs; returns when that QEMU runs. */
+static pid_t start_hanging(pid_t *qemu)
+{
+	char *path = in_dir("state.pid"), *log = in_dir("printed"), *text = NULL;
+	struct strv argv = { 0 };
+	int tries;
+	pid_t pid;
+
+	setenv("FAKE_QEMU", "hang", 1);
+	make_argv(&argv, "");
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (!freopen(log, "w", stdout) || dup2(1, 2) < 0)
+			_exit(126);
+		execv(argv.v[0], argv.v);
+		_exit(127);
+	}
+	for (tries = 0; tries < 1000 && (!text || !*text); tries++) {
+		free(text);
+		usleep(20000);
+		text = read_file(path, NULL);
+	}
+	assert_non_null(text);
+	*qemu = atoi(text);
+	assert_true(*qemu > 1);
+	free(text);
+	strv_free(&argv);
+	free(log);
+	free(path);
+	return pid;
+}
+
+static void assert_gone(pid_t pid)
+{
+	int tries;
+
+	for (tries = 0; tries < 500 && !kill(pid, 0); tries++)
+		usleep(20000);
+	assert_int_equal(kill(pid, 0), -1);
+}
+
+static void test_interrupted(void **state)
+{
+	char *log = in_dir("printed");
+	pid_t qemu, pid = start_hanging(&qemu);
+	int status;
+
+	(void)state;
+	assert_int_equal(kill(pid, SIGINT), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), EXIT_INTERRUPTED);
+	assert_gone(qemu);
+	printed = read_file(log, NULL);
+	assert_printed("interrupted");
+	assert_no_results();
+	free(log);
+}
+
+/* Killed outright, it cannot clean up: the kernel ends its QEMU for it. */
+static void test_killed(void **state)
+{
+	pid_t qemu, pid = start_hanging(&qemu);
+	int status;
+
+	(void)state;
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_gone(qemu);
+	assert_no_results();
+	/* and the next run is not hindered */
+	assert_int_equal(run("good", ""), EXIT_OK);
+}
+
+static void test_two_at_once(void **state)
+{
+	pid_t qemu, pid = start_hanging(&qemu);
+	int status;
+
+	(void)state;
+	assert_int_equal(run("good", ""), EXIT_UNUSABLE);
+	assert_printed("another scs_bench");
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), EXIT_INTERRUPTED);
+	assert_gone(qemu);
+	assert_int_equal(run("good", ""), EXIT_OK);
+}
+
+#define fault_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+/**
+ * run_fault_tests - run the tests of this file
+ *
+ * Return: the number of tests that failed.
+ */
+int run_fault_tests(void)
+{
+	const struct CMUnitTest tests[] = {
+		fault_test(test_good),
+		fault_test(test_hang),
+		fault_test(test_stubborn),
+		fault_test(test_crash),
+		fault_test(test_exit),
+		fault_test(test_silent),
+		fault_test(test_garbage),
+		fault_test(test_flood),
+		fault_test(test_panic),
+		fault_test(test_no_end),
+		fault_test(test_drift),
+		fault_test(test_watched),
+		fault_test(test_early),
+		fault_test(test_strangers),
+		fault_test(test_wrong_version),
+		fault_test(test_no_qemu),
+		fault_test(test_missing_files),
+		fault_test(test_output_not_writable),
+		fault_test(test_output_in_the_way),
+		fault_test(test_interrupted),
+		fault_test(test_killed),
+		fault_test(test_two_at_once),
+	};
+
+	if (!getenv("SCS_BENCH") || !getenv("SCS_BENCH_TESTS")) {
+		fputs("SCS_BENCH and SCS_BENCH_TESTS are not set: run the tests with 'make test'\n",
+		      stderr);
+		return 1;
+	}
+	return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs all tests of scs_bench, and holds the few helpers that they share.
+ */
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proc.h"
+#include "test.h"
+#include "util.h"
+
+/**
+ * replace - replace every occurrence of one text by another
+ * @text: where to look
+ * @from: what to replace; a test that looks for what is not there fails
+ * @to: what to put in its place
+ *
+ * Return: the new text, to be freed.
+ */
+char *replace(const char *text, const char *from, const char *to)
+{
+	const char *p;
+	char *out = xstrdup(""), *longer;
+
+	assert_non_null(strstr(text, from));
+	while ((p = strstr(text, from))) {
+		longer = xasprintf("%s%.*s%s", out, (int)(p - text), text, to);
+		free(out);
+		out = longer;
+		text = p + strlen(from);
+	}
+	longer = xasprintf("%s%s", out, text);
+	free(out);
+	return longer;
+}
+
+/**
+ * temp_dir - make an empty directory
+ *
+ * Return: its path, for remove_dir().
+ */
+char *temp_dir(void)
+{
+	char *dir = xstrdup("/tmp/scs_bench_test.XXXXXX");
+
+	assert_non_null(mkdtemp(dir));
+	return dir;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+/**
+ * remove_dir - remove a directory and everything in it
+ * @dir: its path, freed
+ */
+void remove_dir(char *dir)
+{
+	assert_int_equal(nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+	free(dir);
+}
+
+int main(void)
+{
+	int failed = 0;
+
+	if (proc_init())
+		return 1;
+	failed += run_parse_tests();
+	failed += run_stats_tests();
+	failed += run_stacks_tests();
+	failed += run_report_tests();
+	failed += run_args_tests();
+	failed += run_fault_tests();
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of the statistics and of the arithmetic on instruction counts.
+ */
+#include <string.h>
+
+#include "boot.h"
+#include "stats.h"
+#include "test.h"
+
+static void test_summary_odd(void **state)
+{
+	const double samples[] = { 5, 1, 4, 2, 3 };
+	struct summary sum;
+
+	(void)state;
+	assert_true(summarize(samples, 5, &sum));
+	assert_int_equal(sum.n, 5);
+	assert_float_equal(sum.median, 3, 0);
+	assert_float_equal(sum.min, 1, 0);
+	assert_float_equal(sum.max, 5, 0);
+	assert_float_equal(sum.q1, 2, 0);
+	assert_float_equal(sum.q3, 4, 0);
+	/* the samples stay in the order in which they were taken */
+	assert_float_equal(samples[0], 5, 0);
+}
+
+static void test_summary_even(void **state)
+{
+	const double samples[] = { 4, 1, 3, 2 };
+	struct summary sum;
+
+	(void)state;
+	assert_true(summarize(samples, 4, &sum));
+	assert_float_equal(sum.median, 2.5, 0);
+	assert_float_equal(sum.q1, 1.75, 0);
+	assert_float_equal(sum.q3, 3.25, 0);
+}
+
+static void test_summary_one_and_none(void **state)
+{
+	const double sample = 7;
+	struct summary sum;
+
+	(void)state;
+	assert_true(summarize(&sample, 1, &sum));
+	assert_float_equal(sum.median, 7, 0);
+	assert_float_equal(sum.q1, 7, 0);
+	assert_float_equal(sum.q3, 7, 0);
+	assert_false(summarize(&sample, 0, &sum));
+	assert_int_equal(sum.n, 0);
+}
+
+static void test_share(void **state)
+{
+	double share = -1;
+
+	(void)state;
+	assert_true(share_removed(734345837, 686601171, 711803773, &share));
+	assert_float_equal(share, 0.47214, 0.00001);
+	/* over 100 %, and worse than upstream */
+	assert_true(share_removed(100, 50, 40, &share));
+	assert_float_equal(share, 1.2, 0.000000000001);
+	assert_true(share_removed(100, 50, 110, &share));
+	assert_float_equal(share, -0.2, 0.000000000001);
+	assert_false(share_removed(100, 100, 90, &share));
+	assert_false(share_removed(100, 101, 90, &share));
+}
+
+static void test_shuffle(void **state)
+{
+	size_t a[8], b[8], i, seen = 0, moved = 0;
+	u64 seed_a = 1, seed_b = 1;
+	int round;
+
+	(void)state;
+	for (i = 0; i < 8; i++)
+		a[i] = i;
+	memcpy(b, a, sizeof(b));
+	for (round = 0; round < 5; round++) {
+		shuffle(a, 8, &seed_a);
+		shuffle(b, 8, &seed_b);
+		assert_memory_equal(a, b, sizeof(a));
+		for (i = 0; i < 8; i++)
+			moved += a[i] != i;
+	}
+	for (i = 0; i < 8; i++)
+		seen |= 1 << a[i];
+	assert_int_equal(seen, 0xff);
+	assert_true(moved > 0);
+	shuffle(a, 0, &seed_a);
+}
+
+static struct boot_log good_log(void)
+{
+	return (struct boot_log) {
+		.entry = 0x2107f8,
+		.cntvct = 734721954,
+		.cntfrq = 1000000000,
+		.kmsg_before = 734785467,
+		.kmsg_after = 734805332,
+		.kmsg_us = 275842,
+		.done = true,
+	};
+}
+
+static void test_exact(void **state)
+{
+	struct boot_log log = good_log();
+	struct exact exact;
+	double resolution;
+	u64 error;
+
+	(void)state;
+	assert_true(boot_exact_from_log(&log, &exact, &resolution, &error));
+	assert_int_equal(exact.reset, 734721954);
+	assert_int_equal(exact.after, 275842000 - (734785467 - 734721954));
+	assert_int_equal(error, 734805332 - 734785467);
+	assert_float_equal(resolution, 1, 0);
+
+	/* a counter of 62.5 MHz, as QEMU had before version 10 */
+	log.cntfrq = 62500000;
+	log.cntvct = 45866004;
+	log.kmsg_before = 45866104;
+	log.kmsg_after = 45867104;
+	assert_true(boot_exact_from_log(&log, &exact, &resolution, &error));
+	assert_int_equal(exact.reset, 733856064);
+	assert_int_equal(exact.after, 275842000 - 1600);
+	assert_int_equal(error, 16000);
+	assert_float_equal(resolution, 16, 0);
+}
+
+static void test_exact_incomplete(void **state)
+{
+	struct boot_log log;
+	struct exact exact;
+	double resolution;
+	u64 error;
+
+	(void)state;
+	log = good_log();
+	log.done = false;
+	assert_false(boot_exact_from_log(&log, &exact, &resolution, &error));
+	log = good_log();
+	log.cntfrq = 0;
+	assert_false(boot_exact_from_log(&log, &exact, &resolution, &error));
+	log = good_log();
+	log.kmsg_us = 0;
+	assert_false(boot_exact_from_log(&log, &exact, &resolution, &error));
+	log = good_log();
+	log.entry = 0;
+	assert_false(boot_exact_from_log(&log, &exact, &resolution, &error));
+	/* a clock that runs backwards, or started before reset */
+	log = good_log();
+	log.kmsg_before = log.cntvct - 1;
+	assert_false(boot_exact_from_log(&log, &exact, &resolution, &error));
+	log = good_log();
+	log.kmsg_us = 900000;
+	assert_false(boot_exact_from_log(&log, &exact, &resolution, &error));
+}
+
+/**
+ * run_stats_tests - run the tests of this file
+ *
+ * Return: the number of tests that failed.
+ */
+int run_stats_tests(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_summary_odd),
+		cmocka_unit_test(test_summary_even),
+		cmocka_unit_test(test_summary_one_and_none),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_shuffle),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_exact_incomplete),
+	};
+
+	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}
