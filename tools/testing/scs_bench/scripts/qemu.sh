@@ -1,0 +1,277 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Provides build/tools/bin/qemu-system-aarch64, QEMU 10 or newer: the machine's own, or one from Debian's backports.
+#
+# Debian 12's QEMU 7.2 can't boot a kernel with KASAN hw_tags. The packages from
+# backports are downloaded with an apt configuration of their own and unpacked
+# under build/: the machine's apt configuration and its packages stay as they are.
+
+# shellcheck source=tools/testing/scs_bench/scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+PACKAGE=qemu-system-arm
+# Of one version with it, so they must come from the same suite.
+PARTS="qemu-system-common qemu-system-data"
+# Holds the boot ROM of the network card that a QEMU without options has.
+ROMS=ipxe-qemu
+APT=$BUILD/tools/apt
+ROOT=$BUILD/tools/qemu
+
+version_of()
+{
+	"$1" --version 2>/dev/null | sed -n 's/^QEMU emulator version \([0-9.]*\).*/\1/p'
+}
+
+new_enough()
+{
+	local version
+
+	version=$(version_of "$1") || return 1
+	[ -n "$version" ] && [ "${version%%.*}" -ge $QEMU_MIN_MAJOR ]
+}
+
+# It must start with the machine and the CPU that every boot here uses.
+works()
+{
+	new_enough "$1" &&
+		"$1" -machine virt,mte=on,gic-version=3 -cpu max,pauth-impdef=on \
+			-display none -monitor none -serial none -S -daemonize \
+			-pidfile "$BUILD/tools/qemu.pid" >/dev/null 2>&1 &&
+		kill "$(cat "$BUILD/tools/qemu.pid")"
+}
+
+# Copies those entries of the sources file $1 that serve Debian's $codename,
+# its updates and security fixes; adds $2 to the suites of the first kind.
+# Whatever else an entry says (keyring, architectures) is kept.
+deb822_sources()
+{
+	awk -v codename="$codename" -v extra="$2" '
+	function flush(	   n, i, suites, main, out, list) {
+		n = split(field["suites"], list, /[ \t\n]+/)
+		suites = ""
+		for (i = 1; i <= n; i++) {
+			if (list[i] == codename && extra != "")
+				suites = suites " " list[i] " " extra
+			else if (list[i] == codename ||
+				 list[i] == codename "-updates" ||
+				 list[i] == codename "-security")
+				suites = suites " " list[i]
+		}
+		main = " " field["components"] " "
+		gsub(/[ \t\n]+/, " ", main)
+		if (suites != "" && index(main, " main ") &&
+		    field["types"] ~ /(^|[ \t\n])deb([ \t\n]|$)/ &&
+		    tolower(field["enabled"]) !~ /no|false|0/) {
+			print "Types: deb"
+			print "Suites:" suites
+			print "Components: main"
+			for (out in text)
+				if (out !~ /^(types|suites|components|enabled)$/)
+					printf "%s", text[out]
+			print ""
+		}
+		delete field
+		delete text
+		name = ""
+	}
+	/^#/ { next }
+	/^[ \t]*$/ { flush(); next }
+	/^[ \t]/ { field[name] = field[name] "\n" $0; text[name] = text[name] $0 "\n"; next }
+	{
+		name = tolower(substr($0, 1, index($0, ":") - 1))
+		value = substr($0, index($0, ":") + 1)
+		sub(/^[ \t]+/, "", value)
+		sub(/[ \t]+$/, "", value)
+		field[name] = value
+		text[name] = $0 "\n"
+	}
+	END { flush() }' "$1"
+}
+
+# The same for a file of one-line entries.
+oneline_sources()
+{
+	awk -v codename="$codename" -v extra="$2" '
+	$1 == "deb" {
+		options = ""
+		rest = $0
+		sub(/^[ \t]*deb[ \t]+/, "", rest)
+		if (rest ~ /^\[/) {
+			options = substr(rest, 1, index(rest, "]")) " "
+			rest = substr(rest, index(rest, "]") + 1)
+		}
+		sub(/[ \t]#.*/, "", rest)
+		n = split(rest, word, /[ \t]+/)
+		at = word[1] == "" ? 2 : 1
+		uri = word[at]
+		suite = word[at + 1]
+		main = 0
+		for (i = at + 2; i <= n; i++)
+			if (word[i] == "main")
+				main = 1
+		if (!main)
+			next
+		if (suite == codename || suite == codename "-updates" ||
+		    suite == codename "-security")
+			print "deb " options uri " " suite " main"
+		if (suite == codename && extra != "")
+			print "deb " options uri " " extra " main"
+	}' "$1"
+}
+
+# Is one of the URIs in file $1 Debian's own archive, as far as apt knows?
+# Before the first `apt-get update` it knows nothing, and any will do.
+from_debian()
+{
+	local uri known
+
+	# shellcheck disable=SC2016 # apt's own fields
+	known=$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' "Created-By: Packages" 2>/dev/null |
+		sed -n 's/^Debian[^ ]* //p' | sort -u)
+	[ -n "$known" ] || return 0
+	while read -r uri; do
+		! grep -qF "${uri%/}" "$1" || return 0
+	done <<<"$known"
+	return 1
+}
+
+write_apt_config()
+{
+	local extra=$1 dir file name
+
+	rm -rf "$APT"
+	mkdir -p "$APT/etc/sources.list.d" "$APT/etc/parts" "$APT/lists/partial" "$APT/archives/partial"
+
+	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+		[ -r "$file" ] || continue
+		name=$APT/etc/sources.list.d/$(basename "$file")
+		case $file in
+		*.sources) deb822_sources "$file" "$extra" >"$name" ;;
+		*.list) oneline_sources "$file" "$extra" >"$name" ;;
+		esac
+		[ -f "$name" ] || continue
+		if ! [ -s "$name" ] || ! from_debian "$name"; then
+			rm -f "$name"
+		fi
+	done
+	if [ -n "$extra" ]; then
+		grep -qrw -- "$extra" "$APT/etc/sources.list.d" ||
+			die "no entry in /etc/apt/sources.list* serves Debian's '$codename main', so the place of its backports is not known. Add the usual Debian entry, or install a QEMU >= $QEMU_MIN_MAJOR yourself."
+	fi
+
+	# The machine's way to the network (proxies, timeouts) stays; hooks, which
+	# would act on the machine, do not. APT_CONFIG is read before the parts.
+	{
+		apt-config dump | grep -E '^(Acquire|APT::Architecture)'
+		cat <<-CONF
+		Dir::Etc::main "/dev/null";
+		Dir::Etc::parts "$APT/etc/parts";
+		Dir::Etc::sourcelist "/dev/null";
+		Dir::Etc::sourceparts "$APT/etc/sources.list.d";
+		Dir::Etc::preferences "/dev/null";
+		Dir::Etc::preferencesparts "$APT/etc/parts";
+		Dir::State::lists "$APT/lists";
+		Dir::State::extended_states "$APT/extended_states";
+		Dir::Cache "$APT";
+		Dir::Cache::archives "$APT/archives";
+		Dir::Log "$APT";
+		APT::Sandbox::User "root";
+		APT::Get::List-Cleanup "false";
+		APT::Keep-Downloaded-Packages "true";
+		Debug::NoLocking "true";
+		CONF
+	} >"$APT/apt.conf"
+}
+
+fetch()
+{
+	local extra='' from log=$BUILD/log/qemu.log candidate deb tmp
+
+	command -v apt-get >/dev/null ||
+		die "this machine has no apt: install a qemu-system-aarch64 >= $QEMU_MIN_MAJOR yourself, in the PATH"
+	# shellcheck source=/dev/null
+	codename=$(. /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_CODENAME:-}") ||
+		die "this is not Debian: install a qemu-system-aarch64 >= $QEMU_MIN_MAJOR yourself, in the PATH"
+	[ "$codename" != bookworm ] || extra=bookworm-backports
+	from=${extra:-$codename}
+
+	write_apt_config "$extra"
+	step "apt lists of $from, for this use only"
+	export APT_CONFIG=$APT/apt.conf
+	run_logged "apt-get update (private)" "$log" '' apt-get update
+	candidate=$(apt-cache madison "$PACKAGE" | awk -F' *[|] *' -v s="$from/" 'index($3, s) { print $2; exit }')
+	case $candidate in
+	*[0-9]*) ;;
+	*) die "$from has no $PACKAGE. See $log" ;;
+	esac
+	dpkg --compare-versions "$candidate" ge "1:$QEMU_MIN_MAJOR" ||
+		die "$from has only $PACKAGE $candidate, and $QEMU_MIN_MAJOR is needed: install a newer qemu-system-aarch64 yourself, in the PATH"
+
+	step "download $PACKAGE $candidate and what it needs"
+	# shellcheck disable=SC2046,SC2086 # lists of words
+	run_logged "apt-get download (private)" "$log" '' \
+		apt-get install -y --download-only --reinstall --no-install-recommends \
+		$(printf "%s/$from " $PACKAGE $PARTS) $ROMS
+	unset APT_CONFIG
+
+	step "unpack"
+	tmp=$ROOT.tmp
+	rm -rf "$tmp"
+	mkdir -p "$tmp"
+	for deb in "$APT"/archives/*.deb; do
+		case $(basename "$deb") in
+		# A C library beside the machine's own would break every program.
+		libc6_*|libc-bin_*) continue ;;
+		esac
+		dpkg-deb -x "$deb" "$tmp"
+	done
+	rm -rf "$ROOT"
+	mv "$tmp" "$ROOT"
+	rm -rf "$APT"
+}
+
+write_wrapper()
+{
+	local libs
+
+	# Library directories, as the unpacked packages have them.
+	# shellcheck disable=SC2016 # the wrapper expands it
+	libs=$(cd "$ROOT" && find . -name '*.so*' -printf '%h\n' | sort -u |
+		grep -E '^\./(usr/)?lib/[^/]*(/pulseaudio)?$' |
+		sed 's|^\.|$root|' | paste -sd:)
+
+	mkdir -p "$(dirname "$QEMU")"
+	rm -f "$QEMU.tmp"
+	cat >"$QEMU.tmp" <<-WRAPPER
+	#!/bin/sh
+	# Runs the QEMU that scripts/qemu.sh unpacked, with the libraries it came with.
+	root=\$(dirname "\$(readlink -f "\$0")")/../qemu
+	LD_LIBRARY_PATH=$libs\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH
+	exec "\$root/usr/bin/qemu-system-aarch64" \\
+		-L "\$root/usr/share/qemu" -L "\$root/usr/lib/ipxe/qemu" "\$@"
+	WRAPPER
+	chmod +x "$QEMU.tmp"
+	mv "$QEMU.tmp" "$QEMU"
+}
+
+lock qemu
+plan 3
+mkdir -p "$(dirname "$QEMU")"
+
+own=$(command -v qemu-system-aarch64 || :)
+if [ -n "$own" ] && new_enough "$own"; then
+	ln -sfn "$own" "$QEMU"
+elif [ -L "$QEMU" ] || ! works "$QEMU"; then
+	rm -f "$QEMU"
+	[ -z "$own" ] || say "qemu: $own is version $(version_of "$own"), and $QEMU_MIN_MAJOR is needed"
+	fetch
+	write_wrapper
+	lacking=$(LD_LIBRARY_PATH=$(find "$ROOT" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:) \
+		ldd "$ROOT/usr/bin/qemu-system-aarch64" | grep 'not found' || :)
+	[ -z "$lacking" ] || die "the QEMU in $ROOT lacks libraries:
+$lacking"
+fi
+
+works "$QEMU" || die "$QEMU does not start: try '$QEMU -machine virt -cpu max'"
+say "qemu: $("$QEMU" --version | head -n 1) ($(readlink -f "$QEMU"))"
