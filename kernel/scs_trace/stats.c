@@ -11,6 +11,7 @@
 #include <linux/printk.h>
 #include <linux/scs_trace.h>
 #include <linux/seq_file.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -77,6 +78,23 @@ void scs_trace_sum(struct scs_trace_counters *sum)
 				     &sum->fallbacks[i]);
 	}
 }
+
+/*
+ * What was counted before the per-CPU areas were set up lies in the template
+ * that all of them were copied from. Leave it with the CPU that counted it; no
+ * other one runs yet.
+ */
+static int __init scs_trace_counters_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (cpu != smp_processor_id())
+			memset(per_cpu_ptr(&scs_trace_counters, cpu), 0,
+			       sizeof(struct scs_trace_counters));
+	return 0;
+}
+early_initcall(scs_trace_counters_init);
 
 /* === Switching ============================================================ */
 
