@@ -44,9 +44,9 @@ integrate:
 	@$(SCRIPTS)/integrate.sh "$$KDIR"
 
 clean:
-	@echo "removing the images, the initramfs, host programs, results and logs (kernel trees, ccache and QEMU stay)"
+	@echo "removing the images, the initramfs, host programs, results and logs (kernel trees and QEMU stay)"
 	@rm -rf build/images build/initramfs build/host build/bench build/check build/log build/locks
 
 distclean:
-	@echo "removing build/: all of the above, the kernel trees, ccache and QEMU"
+	@echo "removing build/: all of the above, the kernel trees and QEMU"
 	@rm -rf build

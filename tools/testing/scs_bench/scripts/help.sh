@@ -32,6 +32,6 @@ Single steps, each of which does only what is left to do:
 KVER:    $(kernel_lines | paste -sd' ')
 MODE:    $MODES
 VARIANT: $VARIANTS
-JOBS=N limits the jobs of a kernel build ($JOBS here). ccache is used; CCACHE_DIR
-puts its cache elsewhere than build/ccache.
+JOBS=N limits the jobs of a kernel build ($JOBS here). ccache is used, with its own
+settings and CCACHE_DIR.
 EOT

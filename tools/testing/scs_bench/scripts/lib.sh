@@ -241,9 +241,7 @@ kernel_make()
 	check_build_path
 	if command -v ccache >/dev/null; then
 		cc="ccache $cc"
-		if [ -z "${CCACHE_DIR:-}" ]; then
-			export CCACHE_DIR=$BUILD/ccache CCACHE_MAXSIZE=6G
-		fi
+		# The user's own cache, so that a fresh clone builds fast, too.
 		export CCACHE_BASEDIR=$BUILD CCACHE_NOHASHDIR=1
 	elif [ -z "${SCS_NO_CCACHE_SAID:-}" ]; then
 		warn "ccache is not installed: every kernel file is compiled anew"
