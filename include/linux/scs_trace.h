@@ -23,12 +23,14 @@ struct scs_trace_span {
 
 /**
  * struct scs_trace_source - where a trace lies, as the architecture found it
- * @pc: the newest entry, where that is on no shadow call stack; 0 otherwise
+ * @pc: the newest entry, where that is on no shadow call stack
+ * @has_pc: whether it is so
  * @nr_spans: how many of @span are filled in
  * @span: what follows, from the newest to the oldest
  */
 struct scs_trace_source {
 	unsigned long pc;
+	bool has_pc;
 	unsigned int nr_spans;
 	struct scs_trace_span span[2];
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The collector: copies a trace from where the shadow call stack holds it, or says why it can't. */
 
-#include <linux/kprobes.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -179,7 +178,7 @@ static void scs_trace_emit_source(struct scs_trace_cursor *cur,
 	const unsigned long *top;
 	unsigned int i;
 
-	if (src->pc && !scs_trace_emit(cur, src->pc, nosched))
+	if (src->has_pc && !scs_trace_emit(cur, src->pc, nosched))
 		return;
 
 	for (i = 0; i < src->nr_spans; i++) {
@@ -255,15 +254,11 @@ noinline int scs_trace_save_regs(struct pt_regs *regs, unsigned long *store,
 
 static bool scs_trace_task_running(struct task_struct *tsk)
 {
-#ifdef CONFIG_SMP
 	/*
 	 * Pairs with the release in finish_task(): once on_cpu is seen clear,
 	 * so is what cpu_switch_to() saved.
 	 */
 	return smp_load_acquire(&tsk->on_cpu);
-#else
-	return false;
-#endif
 }
 
 static unsigned long scs_trace_task_switches(struct task_struct *tsk)

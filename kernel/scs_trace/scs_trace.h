@@ -13,7 +13,7 @@
  */
 enum scs_trace_reason {
 	SCS_TRACE_OFF,		/* switched off by parameter or debugfs */
-	SCS_TRACE_NO_SCS,	/* dynamic SCS: this CPU kept pointer authentication */
+	SCS_TRACE_NO_SCS,	/* dynamic SCS: not in use on this CPU, or not yet */
 	SCS_TRACE_HOOKED,	/* a tracer has replaced return addresses */
 	SCS_TRACE_UNKNOWN_STACK,	/* x18 points into no known shadow stack */
 	SCS_TRACE_CORRUPTED,	/* the end marker was overwritten */

@@ -349,7 +349,8 @@ static void test_workqueue(struct kunit *test)
 
 struct chains {
 	struct kunit *test;
-	struct completion done;
+	struct capture *c;
+	struct completion *done;
 };
 
 /* Many tasks on all CPUs at the same time, each with a chain of its own. */
@@ -357,25 +358,30 @@ static int chains_thread(void *data)
 {
 	struct chains *chains = data;
 	struct kunit *test = chains->test;
-	struct capture *c = new_capture(test);
+	struct capture *c = chains->c;
 	int i;
 
 	for (i = 0; i < 300; i++) {
 		run_chain(c, 1 + i % MAX_DEPTH);
-		expect_chain(test, c, 1 + i % MAX_DEPTH);
+		expect_same(test, c);
+		KUNIT_EXPECT_GT(test, c->nr[VIA_SCS], 1 + i % MAX_DEPTH);
 		cond_resched();
 	}
-	complete(&chains->done);
+	complete(chains->done);
 	return 0;
 }
 
 static void test_all_cpus(struct kunit *test)
 {
-	struct chains chains = { .test = test };
+	DECLARE_COMPLETION_ONSTACK(done);
 	struct task_struct *threads[8];
+	struct chains *chains;
 	int cpu, i, nr = 0;
 
-	init_completion(&chains.done);
+	chains = kunit_kcalloc(test, ARRAY_SIZE(threads), sizeof(*chains), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, chains);
+	for (i = 0; i < ARRAY_SIZE(threads); i++)
+		chains[i] = (struct chains){ test, new_capture(test), &done };
 
 	for (i = 0; i < 2; i++) {
 		for_each_online_cpu(cpu) {
@@ -383,15 +389,18 @@ static void test_all_cpus(struct kunit *test)
 
 			if (nr == ARRAY_SIZE(threads))
 				break;
-			t = kthread_create(chains_thread, &chains, "scs_chain/%d", cpu);
-			KUNIT_ASSERT_FALSE(test, IS_ERR(t));
+			t = kthread_create(chains_thread, &chains[nr],
+					   "scs_chain/%d", cpu);
+			KUNIT_EXPECT_FALSE(test, IS_ERR(t));
+			if (IS_ERR(t))
+				break;
 			kthread_bind(t, cpu);
 			threads[nr++] = get_task_struct(t);
 			wake_up_process(t);
 		}
 	}
 	for (i = 0; i < nr; i++)
-		wait_for_completion(&chains.done);
+		wait_for_completion(&done);
 	while (nr) {
 		KUNIT_EXPECT_EQ(test, kthread_stop(threads[--nr]), 0);
 		put_task_struct(threads[nr]);
@@ -891,6 +900,51 @@ static void test_ftrace_callback(struct kunit *test)
 }
 #endif
 
+#if defined(CONFIG_FUNCTION_GRAPH_TRACER) || defined(CONFIG_KRETPROBES)
+/* The collector must have refused, the fallback have found the real addresses. */
+static void expect_hooked(struct kunit *test, struct capture *c)
+{
+	KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS], -EBUSY);
+	KUNIT_EXPECT_GT(test, c->nr[VIA_WALK], 8);
+	KUNIT_EXPECT_EQ(test, c->nr[VIA_SAVE], c->nr[VIA_WALK]);
+	KUNIT_EXPECT_MEMEQ(test, c->entries[VIA_SAVE], c->entries[VIA_WALK],
+			   c->nr[VIA_WALK] * sizeof(unsigned long));
+	KUNIT_EXPECT_TRUE(test, entry_in(c->entries[VIA_WALK][8], chain_even));
+
+	/* Nothing stays behind. */
+	run_chain(c, 8);
+	expect_chain(test, c, 8);
+}
+#endif
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static int graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+{
+	return 1;
+}
+
+static void graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+}
+
+static void test_function_graph(struct kunit *test)
+{
+	static struct fgraph_ops gops = {
+		.entryfunc = graph_entry,
+		.retfunc = graph_return,
+	};
+	struct capture *c = new_capture(test);
+
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&gops.ops, (unsigned long)chain_even,
+						   0, 0), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_graph(&gops), 0);
+	run_chain(c, 8);
+	unregister_ftrace_graph(&gops);
+	ftrace_free_filter(&gops.ops);
+	expect_hooked(test, c);
+}
+#endif
+
 #ifdef CONFIG_KRETPROBES
 static int kretprobe_nothing(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
@@ -905,21 +959,56 @@ static void test_kretprobe(struct kunit *test)
 		.maxactive = 20,
 	};
 	struct capture *c = new_capture(test);
-	int i;
 
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&rp), 0);
 	run_chain(c, 8);
 	unregister_kretprobe(&rp);
 
-	KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS], -EBUSY);
-	KUNIT_EXPECT_EQ(test, c->nr[VIA_SAVE], c->nr[VIA_WALK]);
-	for (i = 0; i < c->nr[VIA_WALK]; i++)
-		KUNIT_EXPECT_EQ(test, c->entries[VIA_SAVE][i],
-				c->entries[VIA_WALK][i]);
+	expect_hooked(test, c);
+}
 
-	/* Nothing stays behind. */
-	run_chain(c, 8);
-	expect_chain(test, c, 8);
+struct probed {
+	struct kprobe kp;
+	struct capture *c;
+	struct capture *regs;
+};
+
+/* In the handler of a BRK exception, and from the registers that it saved. */
+static int kprobe_take(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct probed *p = container_of(kp, struct probed, kp);
+
+	p->regs->regs = regs;
+	take(p->regs);
+	chain_odd(p->c, 1);
+	return 0;
+}
+
+static noinline void kprobe_target(int *count)
+{
+	WRITE_ONCE(*count, *count + 1);
+}
+
+static void test_kprobe(struct kunit *test)
+{
+	struct probed p = {
+		.kp.symbol_name = "kprobe_target",
+		.kp.pre_handler = kprobe_take,
+		.c = new_capture(test),
+		.regs = new_capture(test),
+	};
+	int count = 0;
+
+	KUNIT_ASSERT_EQ(test, register_kprobe(&p.kp), 0);
+	kprobe_target(&count);
+	unregister_kprobe(&p.kp);
+
+	KUNIT_EXPECT_EQ(test, count, 1);
+	KUNIT_ASSERT_TRUE(test, completion_done(&p.c->done));
+	expect_chain(test, p.c, 1);
+	expect_same(test, p.regs);
+	KUNIT_ASSERT_GT(test, p.regs->nr[VIA_SCS], 1);
+	KUNIT_EXPECT_TRUE(test, entry_in(p.regs->entries[VIA_SCS][0], kprobe_target));
 }
 #endif
 
@@ -942,6 +1031,30 @@ static void test_switch(struct kunit *test)
 		run_chain(c, 20);
 		expect_chain(test, c, 20);
 	}
+}
+
+/* With dynamic SCS, whether there is anything to read is known only at boot. */
+static void test_dynamic_scs(struct kunit *test)
+{
+	struct capture *c = new_capture(test);
+
+	run_chain(c, 20);
+	if (scs_is_enabled()) {
+		expect_chain(test, c, 20);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS], -EOPNOTSUPP);
+	KUNIT_EXPECT_GT(test, c->nr[VIA_WALK], 20);
+	KUNIT_EXPECT_EQ(test, c->nr[VIA_SAVE], c->nr[VIA_WALK]);
+	KUNIT_EXPECT_MEMEQ(test, c->entries[VIA_SAVE], c->entries[VIA_WALK],
+			   c->nr[VIA_WALK] * sizeof(unsigned long));
+}
+
+static int scs_trace_test_init(struct kunit *test)
+{
+	if (!scs_is_enabled() && strcmp(test->name, "test_dynamic_scs"))
+		kunit_skip(test, "this CPU kept pointer authentication, there are no shadow call stacks");
+	return 0;
 }
 
 static void test_counters(struct kunit *test)
@@ -967,7 +1080,9 @@ static void test_counters(struct kunit *test)
 	run_chain(c, 20);
 	scs_trace_sum(b);
 	scs_trace_set_enabled(true);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&b->traces), atomic64_read(&a->traces));
+	/* Another CPU may have been past the switch. */
+	KUNIT_EXPECT_LE(test, atomic64_read(&b->traces),
+			atomic64_read(&a->traces) + num_online_cpus());
 	KUNIT_EXPECT_GE(test, atomic64_read(&b->fallbacks[SCS_TRACE_OFF]),
 			atomic64_read(&a->fallbacks[SCS_TRACE_OFF]) + 2);
 }
@@ -995,6 +1110,40 @@ static void test_foreign_regs(struct kunit *test)
 	/* Of user space. */
 	regs.pstate = PSR_MODE_EL0t;
 	KUNIT_EXPECT_EQ(test, scs_trace_save_regs(&regs, &entry, 1, 0), -EINVAL);
+}
+
+/* A task without a shadow call stack, with a bad x18, with an overwritten end. */
+static void test_broken_task(struct kunit *test)
+{
+	struct task_struct *tsk = kunit_kzalloc(test, sizeof(*tsk), GFP_KERNEL);
+	unsigned long *scs = (unsigned long *)kunit_kzalloc(test, SCS_SIZE, GFP_KERNEL);
+	struct scs_trace_source src;
+	unsigned long entry;
+
+	KUNIT_ASSERT_NOT_NULL(test, tsk);
+	KUNIT_ASSERT_NOT_NULL(test, scs);
+	KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(tsk, &entry, 1, 0), -ESRCH);
+
+	task_scs(tsk) = scs;
+	KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(tsk, &entry, 1, 0), -EFAULT);
+	task_scs_sp(tsk) = (void *)scs + 4;
+	KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(tsk, &entry, 1, 0), -EFAULT);
+	task_scs_sp(tsk) = (void *)scs + SCS_SIZE;
+	KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(tsk, &entry, 1, 0), -EFAULT);
+
+	task_scs_sp(tsk) = scs + 1;
+	KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(tsk, &entry, 1, 0), -EUCLEAN);
+	*__scs_magic(scs) = SCS_END_MAGIC;
+	KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(tsk, &entry, 1, 0), 1);
+
+	tsk->on_cpu = 1;
+	KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(tsk, &entry, 1, 0), -EAGAIN);
+
+	/* A jump through NULL has a PC all the same. */
+	src = (struct scs_trace_source){ .has_pc = false };
+	KUNIT_EXPECT_EQ(test, arch_scs_trace_task(tsk, &src), 0);
+	KUNIT_EXPECT_TRUE(test, src.has_pc);
+	KUNIT_EXPECT_EQ(test, src.pc, 0);
 }
 
 /* What x18 must not be, and the first and last that it may be. */
@@ -1136,12 +1285,18 @@ static struct kunit_case scs_trace_test_cases[] = {
 #ifdef CONFIG_FUNCTION_TRACER
 	KUNIT_CASE(test_ftrace_callback),
 #endif
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	KUNIT_CASE(test_function_graph),
+#endif
 #ifdef CONFIG_KRETPROBES
 	KUNIT_CASE(test_kretprobe),
+	KUNIT_CASE(test_kprobe),
 #endif
 	KUNIT_CASE(test_switch),
+	KUNIT_CASE(test_dynamic_scs),
 	KUNIT_CASE(test_counters),
 	KUNIT_CASE(test_foreign_regs),
+	KUNIT_CASE(test_broken_task),
 	KUNIT_CASE(test_bounds),
 	KUNIT_CASE(test_cost),
 	{}
@@ -1149,6 +1304,7 @@ static struct kunit_case scs_trace_test_cases[] = {
 
 static struct kunit_suite scs_trace_test_suite = {
 	.name = "scs_trace",
+	.init = scs_trace_test_init,
 	.test_cases = scs_trace_test_cases,
 };
 

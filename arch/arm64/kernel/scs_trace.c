@@ -40,7 +40,7 @@ int arch_scs_trace_current(const unsigned long *sp,
 	const unsigned long *task_base = task_scs(current);
 	const unsigned long *task_sp, *irq_base;
 
-	src->pc = 0;
+	src->has_pc = false;
 	if (scs_trace_within(task_base, sp)) {
 		src->span[0] = (struct scs_trace_span){ sp, task_base };
 		src->nr_spans = 1;
@@ -88,6 +88,7 @@ int arch_scs_trace_task(struct task_struct *tsk, struct scs_trace_source *src)
 		return -EUCLEAN;
 
 	src->pc = thread_saved_pc(tsk);
+	src->has_pc = true;
 	src->span[0] = (struct scs_trace_span){ sp, base };
 	src->nr_spans = 1;
 	return 0;
@@ -130,6 +131,7 @@ int arch_scs_trace_regs(const struct pt_regs *regs, const unsigned long *sp,
 		return -EINVAL;
 
 	src->pc = regs->pc;
+	src->has_pc = true;
 	src->span[0].top = at;
 	return 0;
 }
@@ -146,7 +148,7 @@ void noinstr scs_trace_patch_nop(struct alt_instr *alt, __le32 *origptr,
 {
 	int i;
 
-	if (scs_is_enabled())
+	if (static_branch_likely(&dynamic_scs_enabled))
 		return;
 
 	for (i = 0; i < nr_inst; i++)

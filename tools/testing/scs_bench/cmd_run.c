@@ -23,6 +23,7 @@ static void usage(FILE *out)
 	      "  --init MODE      what the init of scs_bench shall do: boot, pageowner, procstack\n"
 	      "  --append ARGS    more kernel arguments, e.g. kunit.enable=1 kunit.filter_glob=kasan*\n"
 	      "  --expect TEXT    fail unless the log has this text; may be given more than once\n"
+	      "  --cpu MODEL      CPU that QEMU shall emulate, e.g. cortex-a72 (max, with MTE)\n"
 	      "  --cpus N         number of CPUs (1)\n"
 	      "  --mem SIZE       guest memory (2G)\n"
 	      "  --icount         count instructions instead of following the clock\n"
@@ -66,6 +67,7 @@ int cmd_run(int argc, char **argv)
 		{ "init", required_argument, NULL, 'I' },
 		{ "append", required_argument, NULL, 'a' },
 		{ "expect", required_argument, NULL, 'e' },
+		{ "cpu", required_argument, NULL, 'u' },
 		{ "cpus", required_argument, NULL, 'c' },
 		{ "mem", required_argument, NULL, 'm' },
 		{ "icount", no_argument, NULL, 'C' },
@@ -103,6 +105,9 @@ int cmd_run(int argc, char **argv)
 			break;
 		case 'e':
 			strv_add(&expected, "%s", optarg);
+			break;
+		case 'u':
+			spec.cpu = optarg;
 			break;
 		case 'c':
 			if (!parse_uint(optarg, 1, 512, &spec.cpus)) {

@@ -31,7 +31,13 @@ void qemu_argv(const struct qemu_spec *spec, struct strv *argv)
 	if (spec->perf_out)
 		add_perf(argv, spec->perf_out);
 	strv_add(argv, "%s", spec->qemu);
-	strv_split(argv, "-machine virt,mte=on,gic-version=3 -cpu max,pauth-impdef=on", " ");
+	if (spec->cpu) {
+		strv_split(argv, "-machine virt,gic-version=3 -cpu", " ");
+		strv_add(argv, "%s", spec->cpu);
+	} else {
+		strv_split(argv, "-machine virt,mte=on,gic-version=3 -cpu max,pauth-impdef=on",
+			   " ");
+	}
 	strv_add(argv, "-m");
 	strv_add(argv, "%s", spec->mem);
 	strv_add(argv, "-smp");

@@ -15,6 +15,7 @@
  * @image: the kernel
  * @initrd: the initramfs, or NULL for none
  * @mem: memory, as for -m
+ * @cpu: what -cpu shall be, or NULL for all that QEMU has, with memory tags
  * @cpus: number of CPUs
  * @icount: count instructions instead of following the clock; everything random or taken from the
  *	host is fixed then
@@ -30,6 +31,7 @@ struct qemu_spec {
 	const char *image;
 	const char *initrd;
 	const char *mem;
+	const char *cpu;
 	unsigned int cpus;
 	bool icount;
 	const char *append;

@@ -105,14 +105,16 @@ arch_scs_trace_depth(const unsigned long *base, const unsigned long *sp)
  * arch_scs_trace_strip() - the address that an entry stands for
  * @entry: an entry as it was read off a shadow call stack
  *
- * A compiler is free to sign the return address before it pushes it (gcc does,
- * clang doesn't).
+ * gcc signs the return address before it pushes it, clang after. What kernel
+ * entry pushes is not signed and may be anything, so that only an address of the
+ * kernel's half, which bit 55 tells also of a signed one, can be completed.
  *
  * Return: @entry without a pointer authentication code. Any context.
  */
 static __always_inline unsigned long arch_scs_trace_strip(unsigned long entry)
 {
-	if (IS_ENABLED(CONFIG_ARM64_PTR_AUTH_KERNEL))
+	if (IS_ENABLED(CONFIG_ARM64_PTR_AUTH_KERNEL) &&
+	    IS_ENABLED(CONFIG_CC_IS_GCC) && (entry & BIT(55)))
 		entry |= ptrauth_kernel_pac_mask();
 	return entry;
 }

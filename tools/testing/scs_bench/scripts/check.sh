@@ -34,6 +34,7 @@ if [ "$ALL" = all ]; then
 	GROUPS_OF_TESTS+=(
 		"off-all: test-off.sh $KVER generic all"
 		"images-none: test-images.sh $KVER none"
+		"dynamic: test-dynamic.sh $KVER"
 		"bench: test-bench.sh $KVER $KASAN_MODES"
 	)
 fi

@@ -12,7 +12,10 @@ config_fragments()
 	echo "$dir/variant-$variant.config"
 	[ -n "$test" ] || return 0
 	echo "$dir/test.config"
-	[ "$mode" = none ] || echo "$dir/test-kasan.config"
+	case $mode in
+	none|dynamic) ;;
+	*) echo "$dir/test-kasan.config" ;;
+	esac
 	[ "$variant" != scs ] || echo "$dir/test-scs.config"
 }
 

@@ -220,7 +220,10 @@ flock -n "$tree_lock" || refuse 8 "another run of this is at work on $KDIR" "wai
 
 check_not_integrated
 WORK=$(mktemp -d)
-trap '[ -n "$KEEP" ] || rm -rf "$WORK"' EXIT
+cleanup()
+{
+	[ -n "$KEEP" ] || rm -rf "$WORK"
+}
 mkdir -p "$WORK/stage" "$WORK/backup"
 : >"$WORK/dirs"
 stage_all

@@ -7,6 +7,8 @@
 # GLOB chooses suites, as in kunit.filter_glob. Results lie in build/check/ as
 # MODE-VARIANT-GLOB-CPUScpu: .log (the console), .json (what the kernel's own
 # kunit.py makes of it) and .cases ("suite.case PASS|FAIL|SKIP|ERROR" a line).
+# KUNIT_CPU in the environment chooses the CPU that QEMU emulates; the names
+# above then end with it.
 
 # shellcheck source=tools/testing/scs_bench/scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -21,7 +23,7 @@ check_kver "$KVER"
 check_mode "$MODE"
 check_variant "$VARIANT"
 
-base=$BUILD/check/$MODE-$VARIANT-${GLOB//[^A-Za-z0-9_]/}-${CPUS}cpu
+base=$BUILD/check/$MODE-$VARIANT-${GLOB//[^A-Za-z0-9_]/}-${CPUS}cpu${KUNIT_CPU:+-$KUNIT_CPU}
 # A kernel that hangs must not hang the tests. The suites take a minute or two.
 TIMEOUT=600
 
@@ -33,6 +35,7 @@ run_logged "boot $MODE-$VARIANT, $GLOB, $CPUS CPU" "$base.run" '' \
 	--image "$BUILD/images/$KVER/$MODE-$VARIANT-test/Image" \
 	--initrd "$BUILD/initramfs/$KVER/initramfs.cpio" --init boot \
 	--log "$base.log" --cpus "$CPUS" --timeout $TIMEOUT \
+	${KUNIT_CPU:+--cpu "$KUNIT_CPU"} \
 	--append "kunit.enable=1 kunit.filter_glob=$GLOB"
 
 # Fails when a test failed, which is for the caller to judge.

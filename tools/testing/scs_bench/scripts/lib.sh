@@ -19,7 +19,7 @@ LLVM_SUFFIX=-19
 QEMU_MIN_MAJOR=10
 QEMU=$BUILD/tools/bin/qemu-system-aarch64
 
-MODES="generic sw_tags hw_tags none"
+MODES="generic sw_tags hw_tags none dynamic"
 VARIANTS="upstream null scs"
 
 # A make or a shell above must not steer the kernel's build: its variables
@@ -96,17 +96,32 @@ child=
 
 end_child()
 {
-	trap '' INT TERM HUP
-	if [ -n "$child" ]; then
-		kill -TERM -- "-$child" 2>/dev/null || :
-		wait "$child" 2>/dev/null || :
-	fi
-	exit "$1"
+	[ -n "$child" ] || return 0
+	kill -TERM -- "-$child" 2>/dev/null || :
+	# One that was stopped takes the signal only once it goes on.
+	kill -CONT -- "-$child" 2>/dev/null || :
+	wait "$child" 2>/dev/null || :
+	child=
 }
 
-trap 'end_child 130' INT
-trap 'end_child 143' TERM
-trap 'end_child 129' HUP
+# The child is ended on every way out: a signal to the whole process group also
+# ends the `sleep` or the like that this shell waits for, so `set -e` may come
+# before the signal's trap. A script that has more to do then defines cleanup().
+on_exit()
+{
+	trap '' INT TERM HUP PIPE
+	end_child
+	if declare -F cleanup >/dev/null; then
+		cleanup
+	fi
+}
+
+trap on_exit EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+# Whoever read our output may have been ended first.
+trap 'exit 141' PIPE
 
 run_child()
 {

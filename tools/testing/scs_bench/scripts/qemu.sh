@@ -137,7 +137,7 @@ from_debian()
 
 write_apt_config()
 {
-	local extra=$1 dir file name
+	local extra=$1 file name
 
 	rm -rf "$APT"
 	mkdir -p "$APT/etc/sources.list.d" "$APT/etc/parts" "$APT/lists/partial" "$APT/archives/partial"

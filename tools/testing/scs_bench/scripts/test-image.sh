@@ -12,7 +12,11 @@
 KVER=${1:-}
 check_kver "$KVER"
 WORK=$(mktemp -d)
-trap 'rm -rf "$WORK"' EXIT
+# shellcheck disable=SC2317 # lib.sh calls it
+cleanup()
+{
+	rm -rf "$WORK"
+}
 
 # refuses NAME TEXT ARGUMENT...
 refuses()

@@ -18,7 +18,11 @@ PRISTINE=$BUILD/linux/$KVER/pristine
 NOBODY=65534
 
 WORK=$(mktemp -d)
-trap 'rm -rf "$WORK"' EXIT
+# shellcheck disable=SC2317 # lib.sh calls it
+cleanup()
+{
+	rm -rf "$WORK"
+}
 chmod 755 "$WORK"
 tree=$WORK/linux
 

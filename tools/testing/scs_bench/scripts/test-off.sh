@@ -24,7 +24,11 @@ OURS=$DIR/tree/obj-$MODE
 THEIRS=$DIR/pristine/obj-$MODE
 LOG=$BUILD/log/off-$KVER-$MODE
 WORK=$(mktemp -d)
-trap 'rm -rf "$WORK"' EXIT
+# shellcheck disable=SC2317 # lib.sh calls it
+cleanup()
+{
+	rm -rf "$WORK"
+}
 
 # Prints the sections (and symbol table) in which two objects differ.
 differing_parts()
