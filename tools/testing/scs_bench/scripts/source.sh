@@ -9,7 +9,7 @@
 #   tree/       the same with overlay, integration patches and benchmark patches
 #   source.id   what pristine/ was unpacked from
 #   touched     the files in tree/ that may differ from pristine/
-#   tree.id     hash over the contents of those files
+#   tree.id     hash over the contents of those files, documentation aside
 # A file in tree/ is written only when its content changes, so that make
 # rebuilds no more than it must. Being stopped anywhere does no harm: the next
 # run repairs what this one left.
@@ -88,7 +88,8 @@ $FAILED_WHY"
 	done <"$DIR/touched"
 	mv "$DIR/tmp.paths" "$DIR/touched"
 
-	(cd "$DIR/tree" && tr '\n' '\0' <"$DIR/touched" | xargs -0 -r sha256sum) |
+	(cd "$DIR/tree" && grep -v '^Documentation/' "$DIR/touched" | tr '\n' '\0' |
+		xargs -0 -r sha256sum) |
 		hash_of_stdin >"$DIR/tmp.id"
 	mv "$DIR/tmp.id" "$DIR/tree.id"
 	rm -rf "$stage"
