@@ -1053,7 +1053,7 @@ static void test_dynamic_scs(struct kunit *test)
 static int scs_trace_test_init(struct kunit *test)
 {
 	if (!scs_is_enabled() && strcmp(test->name, "test_dynamic_scs"))
-		kunit_skip(test, "this CPU kept pointer authentication, there are no shadow call stacks");
+		kunit_skip(test, "no shadow call stacks on this CPU");
 	return 0;
 }
 

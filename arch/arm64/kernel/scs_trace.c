@@ -3,6 +3,7 @@
 
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/processor.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/scs.h>
@@ -10,7 +11,6 @@
 
 #include <asm/alternative.h>
 #include <asm/insn.h>
-#include <asm/processor.h>
 #include <asm/scs_trace.h>
 
 /* Set once at boot by init_IRQ(); NULL before, and where SCS is not enabled. */

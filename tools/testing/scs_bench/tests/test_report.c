@@ -25,6 +25,7 @@ static struct counter depot[] = {
 	{ (char *)"pools", 26 }, { (char *)"persistent_count", 2486 },
 	{ (char *)"refcounted_in_use", 14 }, { (char *)"persistent_bytes", 422400 },
 };
+
 static struct counter collector[] = { { (char *)"saved", 17999 } };
 
 static struct boot_options opts;
