@@ -23,10 +23,13 @@
 /* KTAP indents a suite's tests by this much; what is deeper are parameters of one test. */
 #define TEST_INDENT 4
 
+#define ALLOCATED	"Allocated by task"
+#define FREED		"Freed by task"
+
 /* Headings of the traces that come from the stack depot. */
 static const char * const headings[] = {
-	"Allocated by task",
-	"Freed by task",
+	ALLOCATED,
+	FREED,
 	"Last potentially related work creation",
 	"Second to last potentially related work creation",
 };
@@ -259,6 +262,8 @@ static void parse_line(struct parser *p, const char *text)
 	} else if (starts_with(text, "==========")) {
 		p->report = NULL;
 	} else if (!parse_ktap_result(p, text) && !parse_ktap_plan(p, text) && p->report) {
+		if (starts_with(text, "Pointer tag: "))
+			p->report->by_tag = true;
 		for (i = 0; i < ARRAY_SIZE(headings); i++)
 			if (starts_with(text, headings[i]))
 				p->stack = add_stack(&p->report->stacks, &p->report->nstacks,
@@ -369,9 +374,37 @@ static void print_side_by_side(FILE *out, const struct strv *a, const struct str
 		print_pair(out, a->v[a->n - i], b->v[b->n - i]);
 }
 
-static bool same_report(const struct report *a, const struct report *b, size_t index, FILE *out)
+static bool has_frame(const struct stack *s, const char *function)
 {
-	size_t i, n = a->nstacks < b->nstacks ? a->nstacks : b->nstacks;
+	size_t i;
+
+	for (i = 0; i < s->frames.n; i++)
+		if (!strcmp(s->frames.v[i], function))
+			return true;
+	return false;
+}
+
+/* Is stack @i of report @r there, and one that the test made? All are without a test. */
+static bool is_own(const struct report *r, size_t i, const char *function)
+{
+	return i < r->nstacks && (!function || has_frame(&r->stacks[i], function) ||
+				  has_frame(&r->stacks[i], NOT_AVAILABLE));
+}
+
+/*
+ * A tag-based mode looks for who freed an object by address and tag, and can find who freed an
+ * earlier object that lay there and had, by chance, the same tag.
+ */
+static bool is_earlier_free(const struct report *r, size_t i, const char *function)
+{
+	return i >= r->nstacks ||
+	       (r->by_tag && !strcmp(r->stacks[i].what, FREED) && !is_own(r, i, function));
+}
+
+static bool same_report(const struct report *a, const struct report *b, const char *function,
+			size_t index, FILE *out)
+{
+	size_t i, n = a->nstacks > b->nstacks ? a->nstacks : b->nstacks;
 	bool same = true;
 
 	if (strcmp(a->title, b->title)) {
@@ -379,21 +412,31 @@ static bool same_report(const struct report *a, const struct report *b, size_t i
 			b->title);
 		same = false;
 	}
-	if (a->nstacks != b->nstacks) {
-		fprintf(out, "#   report %zu, %s: %zu stacks here, %zu there\n", index, a->title,
-			a->nstacks, b->nstacks);
-		same = false;
-	}
 	for (i = 0; i < n; i++) {
-		const struct stack *sa = &a->stacks[i], *sb = &b->stacks[i];
+		const struct stack none = { .what = (char *)"no stack" };
+		const struct stack *sa = i < a->nstacks ? &a->stacks[i] : &none;
+		const struct stack *sb = i < b->nstacks ? &b->stacks[i] : &none;
 
 		if (!strcmp(sa->what, sb->what) && same_frames(&sa->frames, &sb->frames))
 			continue;
+		if (is_earlier_free(a, i, function) && is_earlier_free(b, i, function)) {
+			fprintf(out, "#   report %zu, %s: an earlier object's free, left out\n",
+				index, a->title);
+			continue;
+		}
 		same = false;
 		fprintf(out, "#   report %zu, %s: %s | %s\n", index, a->title, sa->what, sb->what);
 		print_side_by_side(out, &sa->frames, &sb->frames);
 	}
 	return same;
+}
+
+/* The function that a test is named after; NULL for what was reported outside of tests. */
+static const char *test_function(const struct test_case *t)
+{
+	const char *dot = strrchr(t->name, '.');
+
+	return dot ? dot + 1 : NULL;
 }
 
 /*
@@ -403,16 +446,8 @@ static bool same_report(const struct report *a, const struct report *b, size_t i
  */
 static bool is_neighbour(const struct report *r, const struct test_case *t)
 {
-	const char *function = strrchr(t->name, '.');
-	size_t i;
-
-	if (!function || !r->nstacks || strcmp(r->stacks[0].what, headings[0]))
-		return false;
-	for (i = 0; i < r->stacks[0].frames.n; i++)
-		if (!strcmp(r->stacks[0].frames.v[i], function + 1) ||
-		    !strcmp(r->stacks[0].frames.v[i], NOT_AVAILABLE))
-			return false;
-	return true;
+	return r->nstacks && !strcmp(r->stacks[0].what, ALLOCATED) &&
+	       !is_own(r, 0, test_function(t));
 }
 
 /* Only where both logs say so: a stack that one kernel got wrong must not pass for it. */
@@ -441,7 +476,8 @@ static bool same_test(const struct test_case *a, const struct test_case *b, FILE
 				a->reports[i].title);
 			continue;
 		}
-		if (!same_report(&a->reports[i], &b->reports[i], i + 1, out))
+		if (!same_report(&a->reports[i], &b->reports[i], test_function(a), i + 1,
+				 out))
 			same = false;
 	}
 	return same;

@@ -24,11 +24,13 @@ struct stack {
 /**
  * struct report - a KASAN report
  * @title: kind of bug and function
+ * @by_tag: a tag-based mode found the stacks by the address and the tag of the pointer
  * @stacks: the traces that were stored when memory was allocated, freed, or work was queued
  * @nstacks: how many
  */
 struct report {
 	char *title;
+	bool by_tag;
 	struct stack *stacks;
 	size_t nstacks;
 };

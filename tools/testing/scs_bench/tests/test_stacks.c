@@ -195,6 +195,34 @@ static void test_function_differs(void **state)
 	assert_non_null(strstr(printed, "not ok - kasan.workqueue_uaf\n"));
 }
 
+/* Who freed what lay there before is chance where stacks are found by tag, and only there. */
+static void test_earlier_free(void **state)
+{
+	static const char bug[] = "BUG: KASAN: slab-use-after-free in kmalloc_uaf+0x424/0x510\n";
+	static const char tag[] = "Pointer tag: [f5], memory tag: [fe]\n";
+	char *with_tag = xasprintf("%s%s", bug, tag);
+	char *tagged = replace(kasan_log, bug, with_tag);
+	char *before = replace(tagged, " kmalloc_uaf+0x80/0x510", " kobject_get_path+0x80/0x510");
+	char *other = replace(before, " kobject_get_path+", " kobject_put+");
+	char *untagged = replace(before, tag, "");
+
+	(void)state;
+	compare(tagged, tagged);
+	expect(3, 0, 1);
+	compare(before, other);
+	expect(3, 0, 1);
+	assert_non_null(strstr(printed, "an earlier object's free"));
+	compare(tagged, before);
+	expect(2, 1, 1);
+	compare(kasan_log, untagged);
+	expect(2, 1, 1);
+	free(untagged);
+	free(other);
+	free(before);
+	free(tagged);
+	free(with_tag);
+}
+
 /* The object hit is not the test's own: who allocated it is chance, unless one log knows better. */
 static void test_neighbour(void **state)
 {
@@ -372,6 +400,7 @@ int run_stacks_tests(void)
 		cmocka_unit_test(test_equal),
 		cmocka_unit_test(test_prefixes),
 		cmocka_unit_test(test_function_differs),
+		cmocka_unit_test(test_earlier_free),
 		cmocka_unit_test(test_neighbour),
 		cmocka_unit_test(test_frame_missing),
 		cmocka_unit_test(test_section_missing),
