@@ -30,6 +30,8 @@
 
 #define KERNEL_ARGS	"console=ttyAMA0 kunit.enable=0 panic=-1"
 #define NO_ROOT_PANIC	"Kernel panic - not syncing: VFS: Unable to mount root fs"
+/* A kernel without block devices does not even look for one. */
+#define NO_INIT_PANIC	"Kernel panic - not syncing: No working init found"
 #define ANY_PANIC	"Kernel panic - not syncing: "
 
 #define NSEC_PER_SEC	1000000000ULL
@@ -614,7 +616,7 @@ static int wall_run(struct bench *b, struct variant *v, unsigned int round)
 	if (ret)
 		goto out;
 	log = read_file(log_path, NULL);
-	if (!log || !log_has(log, NO_ROOT_PANIC)) {
+	if (!log || !(log_has(log, NO_ROOT_PANIC) || log_has(log, NO_INIT_PANIC))) {
 		ret = fail_run(v, log_path, log,
 			       "the kernel did not come to look for its root file system",
 			       "it failed earlier, or --append gives it one");
