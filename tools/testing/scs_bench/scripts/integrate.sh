@@ -86,9 +86,14 @@ check_not_integrated()
 	if [ -d "$KDIR/kernel/scs_trace" ]; then
 		[ $other -eq 0 ] ||
 			refuse 5 "$KDIR has another version of scs_trace in it, or a part of it (kernel/scs_trace/ exists)" \
-				"go back to the tree as it was without it (git checkout, or unpack it anew), then run this again"
+				"go back to the tree as it was without it (undo the patches and remove its files, or unpack it anew), then run this again"
+		for patch in "${PATCHES[@]}"; do
+			patch -d "$KDIR" -p1 -R --dry-run --fuzz=0 --force --silent <"$patch" >/dev/null 2>&1 ||
+				refuse 5 "$KDIR is integrated in part: kernel/scs_trace/ is there, but ${patch#"$TOP"/} is not applied" \
+					"remove the files that scs_trace added, or unpack the tree anew, then run this again"
+		done
 		refuse 5 "$KDIR is integrated already: its scs_trace is the same as here" \
-			"there is nothing to do; 'make menuconfig' there offers CONFIG_SCS_TRACE"
+			"there is nothing to do but to switch CONFIG_SCS_TRACE on, see README.md"
 	fi
 	for patch in "${PATCHES[@]}"; do
 		if patch -d "$KDIR" -p1 -R --dry-run --fuzz=0 --force --silent <"$patch" >/dev/null 2>&1; then
@@ -234,7 +239,8 @@ install_all
 say "integrate: scs_trace is in $KDIR (Linux $LINE.$(makefile_var SUBLEVEL)): ${#PATCHES[@]} patches, $(wc -l <<<"$FILES") new files"
 cat <<EOT
 Next, in that tree, for a kernel built with clang:
-  make ARCH=arm64 LLVM=1 menuconfig
+  make ARCH=arm64 LLVM=1 menuconfig                                (LLVM=-19 for clang-19)
+    General setup -> BPF subsystem -> no Just In Time compiler     (CONFIG_BPF_JIT)
     General architecture-dependent options -> Shadow Call Stack    (CONFIG_SHADOW_CALL_STACK)
     Kernel hacking -> Stack traces from the shadow call stack      (CONFIG_SCS_TRACE)
 Its documentation is there as Documentation/dev-tools/scs_trace.rst.
