@@ -29,7 +29,7 @@ enum scs_trace_reason {
  * @frames: entries handed out in them
  * @fallbacks: traces refused, by &enum scs_trace_reason
  *
- * Updated with one atomic instruction and without a barrier: the sums are exact
+ * Updated atomically and without a barrier: the sums are exact
  * in every context including NMI, and a task that migrates between finding its
  * CPU's counters and adding to them merely adds to another CPU's.
  */
