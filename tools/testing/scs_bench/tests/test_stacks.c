@@ -184,7 +184,7 @@ static void test_function_differs(void **state)
 	(void)state;
 	compare_changed(kasan_log, " __kmalloc_cache_noprof+", " __kmalloc_noprof+");
 	expect(2, 1, 1);
-	assert_non_null(strstr(printed, "not ok - kasan.kmalloc_uaf\n"));
+	assert_non_null(strstr(printed, "not ok - kasan.kmalloc_uaf (1 reports, 2 stacks)\n"));
 	assert_non_null(strstr(printed, "! __kmalloc_cache_noprof"));
 	assert_non_null(strstr(printed, "ok - kasan.workqueue_uaf"));
 	/* work creation is compared, too */
@@ -192,7 +192,7 @@ static void test_function_differs(void **state)
 	expect(2, 1, 1);
 	compare_changed(kasan_log, " queue_work_on+", " queue_work_at+");
 	expect(2, 1, 1);
-	assert_non_null(strstr(printed, "not ok - kasan.workqueue_uaf\n"));
+	assert_non_null(strstr(printed, "not ok - kasan.workqueue_uaf (1 reports, 4 stacks)\n"));
 }
 
 /* Who freed what lay there before is chance where stacks are found by tag, and only there. */
@@ -241,6 +241,69 @@ static void test_neighbour(void **state)
 	free(stranger);
 }
 
+#define BUG	"BUG: KASAN: slab-out-of-bounds in kmem_cache_oob+0x2c4/0x3a0\n"
+#define TAG	"Pointer tag: [f5], memory tag: [f2]\n"
+#define OWN	"Allocated by task 101:\n kmem_cache_oob+0x10/0x20\n\n"
+#define OTHER	"Allocated by task 1:\n kobject_get_path+0x10/0x20\n\n"
+#define FREE	"Freed by task 1:\n kfree+0x10/0x20\n\n"
+
+/* Compare two logs that differ in what the last test reports. */
+static void compare_reports(const char *a, const char *b)
+{
+	static const char report[] = BUG "Allocated by task 101:\n(stack is not available)\n\n";
+	char *log_a = replace(kasan_log, report, a);
+	char *log_b = replace(kasan_log, report, b);
+
+	compare(log_a, log_b);
+	free(log_b);
+	free(log_a);
+}
+
+/* Where stacks are found by tag, it is chance if those of a neighbour are. */
+static void test_tagged_neighbour(void **state)
+{
+	static const char renamed[] =
+		"BUG: KASAN: invalid-access in kmem_cache_oob+0x2c4/0x3a0\n" TAG;
+
+	(void)state;
+	compare_reports(renamed, BUG TAG OTHER FREE);
+	expect(2, 0, 2);
+	compare_reports(BUG TAG OTHER FREE, renamed);
+	expect(2, 0, 2);
+	compare_reports(renamed, BUG TAG FREE);
+	expect(2, 0, 2);
+	/* without a stack in either, the name of the bug is compared */
+	compare_reports(BUG TAG, renamed);
+	expect(2, 1, 1);
+	/* a stack of the test's own must not be lost */
+	compare_reports(BUG TAG OWN, BUG TAG);
+	expect(2, 1, 1);
+	compare_reports(BUG TAG FREE, BUG TAG OWN);
+	expect(2, 1, 1);
+	assert_non_null(strstr(printed, "not ok - kasan.kmem_cache_oob (1 reports, 1 stacks)\n"));
+	/* where one log lacks the report, a neighbour's stacks still don't count */
+	compare_reports(BUG TAG OTHER FREE, "nothing\n");
+	expect(2, 1, 1);
+	assert_non_null(strstr(printed, "not ok - kasan.kmem_cache_oob (1 reports, 0 stacks)\n"));
+	/* without tags, nothing of that is chance */
+	compare_reports(BUG, BUG OTHER);
+	expect(2, 1, 1);
+}
+
+/* A string function makes a report for each byte up to a zero, of a freed object that holds any. */
+static void test_repeated(void **state)
+{
+	(void)state;
+	compare_reports(BUG TAG OWN RULE, BUG TAG OWN RULE BUG TAG OWN RULE);
+	expect(3, 0, 1);
+	/* unless they differ */
+	compare_reports(BUG TAG OWN RULE, BUG TAG OWN RULE BUG TAG OTHER RULE);
+	expect(2, 1, 1);
+	/* generic KASAN keeps the object from being used again */
+	compare_reports(BUG OWN RULE, BUG OWN RULE BUG OWN RULE);
+	expect(2, 1, 1);
+}
+
 static void test_frame_missing(void **state)
 {
 	(void)state;
@@ -270,6 +333,7 @@ static void test_report_missing(void **state)
 	compare_changed(kasan_log, "BUG: KASAN: slab-out-of-bounds in kmem_cache_oob", "nothing");
 	expect(2, 1, 1);
 	assert_non_null(strstr(printed, "1 reports here, 0 there"));
+	assert_non_null(strstr(printed, "not ok - kasan.kmem_cache_oob (1 reports, 1 stacks)\n"));
 	compare_changed(kasan_log, "slab-use-after-free in workqueue", "double-free in workqueue");
 	expect(2, 1, 1);
 }
@@ -281,14 +345,17 @@ static void test_status_differs(void **state)
 	expect(2, 1, 1);
 	compare_changed(kasan_log, "right # SKIP Test", "right # Test");
 	expect(3, 1, 0);
+	assert_non_null(strstr(printed, "(0 reports, 0 stacks)\n"));
 }
 
 static void test_test_missing(void **state)
 {
 	(void)state;
 	compare_changed(kasan_log, "    ok 4 kmem_cache_oob", "    ok 4 kmem_cache_bad");
-	/* one is only here, the other only there */
+	/* one is only here, the other only there: no count of stacks follows the name */
 	expect(2, 2, 1);
+	assert_non_null(strstr(printed, "only here\nnot ok - kasan.kmem_cache_oob\n"));
+	assert_non_null(strstr(printed, "only there\nnot ok - kasan.kmem_cache_bad\n"));
 }
 
 static void expect_unusable(const char *text, const char *why)
@@ -402,6 +469,8 @@ int run_stacks_tests(void)
 		cmocka_unit_test(test_function_differs),
 		cmocka_unit_test(test_earlier_free),
 		cmocka_unit_test(test_neighbour),
+		cmocka_unit_test(test_tagged_neighbour),
+		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_frame_missing),
 		cmocka_unit_test(test_section_missing),
 		cmocka_unit_test(test_report_missing),
