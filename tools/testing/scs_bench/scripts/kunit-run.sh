@@ -8,7 +8,10 @@
 # MODE-VARIANT-GLOB-CPUScpu: .log (the console), .json (what the kernel's own
 # kunit.py makes of it) and .cases ("suite.case PASS|FAIL|SKIP|ERROR" a line).
 # KUNIT_CPU in the environment chooses the CPU that QEMU emulates; the names
-# above then end with it.
+# above then end with it. KUNIT_TRY counts boots of the same suites, from 1:
+# the names of a later one end with "-try2" and so on.
+#
+# A kernel that did not get to its end, or died under a test, has no results.
 
 # shellcheck source=tools/testing/scs_bench/scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -23,9 +26,20 @@ check_kver "$KVER"
 check_mode "$MODE"
 check_variant "$VARIANT"
 
+TRY=${KUNIT_TRY:-1}
+[[ $TRY =~ ^[1-9][0-9]*$ ]] || die "KUNIT_TRY=$TRY is not the number of a boot: give 1, 2, ..."
+
 base=$BUILD/check/$MODE-$VARIANT-${GLOB//[^A-Za-z0-9_]/}-${CPUS}cpu${KUNIT_CPU:+-$KUNIT_CPU}
+[ "$TRY" -eq 1 ] || base+=-try$TRY
 # A kernel that hangs must not hang the tests. The suites take a minute or two.
 TIMEOUT=600
+
+# An invalid free of what no slab cache holds makes sw_tags' kasan_complete_mode_report_info()
+# look for address NULL among the entries of its ring. Unused ones match a pointer with tag 0,
+# by chance one in 254, and then it follows the NULL cache. This ring is full before the suites
+# start (after 17,000 entries), and big enough for all that a test's reports look for.
+append="kunit.enable=1 kunit.filter_glob=$GLOB"
+[ "$MODE" != sw_tags ] || append+=" kasan.stack_ring_size=4096"
 
 plan 1
 mkdir -p "$BUILD/check"
@@ -34,9 +48,14 @@ run_logged "boot $MODE-$VARIANT, $GLOB, $CPUS CPU" "$base.run" '' \
 	"$BUILD/host/scs_bench" run --qemu "$QEMU" \
 	--image "$BUILD/images/$KVER/$MODE-$VARIANT-test/Image" \
 	--initrd "$BUILD/initramfs/$KVER/initramfs.cpio" --init boot \
-	--log "$base.log" --cpus "$CPUS" --timeout $TIMEOUT \
+	--log "$base.log" --cpus "$CPUS" --timeout $TIMEOUT --expect "scs_bench: done" \
 	${KUNIT_CPU:+--cpu "$KUNIT_CPU"} \
-	--append "kunit.enable=1 kunit.filter_glob=$GLOB"
+	--append "$append"
+
+# KUnit outlives an oops in a test, and calls it a failure like any other.
+if grep -m 1 'Internal error: ' "$base.log" >&2; then
+	die "the kernel crashed: see $base.log"
+fi
 
 # Fails when a test failed, which is for the caller to judge.
 python3 "$BUILD/linux/$KVER/pristine/tools/testing/kunit/kunit.py" parse \
