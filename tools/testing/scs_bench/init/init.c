@@ -10,6 +10,8 @@
 
 #include <linux/reboot.h>
 
+#include "workload.h"
+
 #define DEBUGFS		"/sys/kernel/debug"
 #define SCS_ENABLED	DEBUGFS "/scs_trace/enabled"
 #define OWNER_COMM	"scs_owner"
@@ -373,6 +375,15 @@ static void run_procstack(void)
 	print_file("scs_trace", DEBUGFS "/scs_trace/stats");
 }
 
+/* Calls of many kinds, for the traces that they make. */
+static void run_work(void)
+{
+	quiet_console();
+	mount_all();
+	run_workload();
+	print_file("stackdepot", DEBUGFS "/stackdepot/stats");
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "boot";
@@ -380,8 +391,13 @@ int main(int argc, char **argv)
 	if (!strcmp(mode, "block"))
 		block_forever();
 
+	if (!strcmp(mode, WORKLOAD_EXEC))
+		return 0;
+
 	if (!strcmp(mode, "boot")) {
 		run_boot();
+	} else if (!strcmp(mode, "workload")) {
+		run_work();
 	} else if (!strcmp(mode, "pageowner")) {
 		run_pageowner();
 	} else if (!strcmp(mode, "procstack")) {
