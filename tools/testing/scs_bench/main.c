@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "cmd_record.h"
 #include "cmd_run.h"
 #include "proc.h"
 #include "stacks.h"
@@ -17,6 +18,7 @@ static const struct {
 } commands[] = {
 	{ "boot", cmd_boot, "boot variants of a kernel and measure what stack traces cost" },
 	{ "run", cmd_run, "boot one kernel once and keep its console log" },
+	{ "record", cmd_record, "record what a kernel saves in its stack depot, for replay" },
 	{ "stacks", cmd_stacks, "compare the stack traces in two console logs" },
 };
 

@@ -13,6 +13,8 @@
 /* The largest file that QEMU may write: no console log and no sane execution log come near. */
 #define MAX_LOG		(64L << 20)
 #define MAX_EXEC_LOG	(2L << 30)
+/* It may have to write the guest's memory, too; no guest here has as much. */
+#define MAX_RAM		(64L << 30)
 
 static void add_perf(struct strv *argv, const char *out)
 {
@@ -37,6 +39,13 @@ void qemu_argv(const struct qemu_spec *spec, struct strv *argv)
 	} else {
 		strv_split(argv, "-machine virt,mte=on,gic-version=3 -cpu max,pauth-impdef=on",
 			   " ");
+	}
+	if (spec->ram) {
+		strv_add(argv, "-machine");
+		strv_add(argv, "memory-backend=ram");
+		strv_add(argv, "-object");
+		strv_add(argv, "memory-backend-file,id=ram,size=%s,mem-path=%s,share=on", spec->mem,
+			 spec->ram);
 	}
 	strv_add(argv, "-m");
 	strv_add(argv, "%s", spec->mem);
@@ -88,7 +97,7 @@ int qemu_run(const struct qemu_spec *spec, double *seconds)
 	struct proc_spec proc = {
 		.log = spec->log,
 		.timeout = spec->timeout,
-		.max_file = spec->exec_log ? MAX_EXEC_LOG : MAX_LOG,
+		.max_file = spec->ram ? MAX_RAM : spec->exec_log ? MAX_EXEC_LOG : MAX_LOG,
 	};
 	struct strv argv = { 0 };
 	struct proc_result res;

@@ -15,6 +15,7 @@
  * @image: the kernel
  * @initrd: the initramfs, or NULL for none
  * @mem: memory, as for -m
+ * @ram: file that shall be the guest's memory, or NULL
  * @cpu: what -cpu shall be, or NULL for all that QEMU has, with memory tags
  * @cpus: number of CPUs
  * @icount: count instructions instead of following the clock; everything random or taken from the
@@ -31,6 +32,7 @@ struct qemu_spec {
 	const char *image;
 	const char *initrd;
 	const char *mem;
+	const char *ram;
 	const char *cpu;
 	unsigned int cpus;
 	bool icount;

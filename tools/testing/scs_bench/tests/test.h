@@ -22,5 +22,6 @@ int run_stacks_tests(void);
 int run_report_tests(void);
 int run_args_tests(void);
 int run_fault_tests(void);
+int run_stream_tests(void);
 
 #endif /* SCS_BENCH_TEST_H */

@@ -79,5 +79,6 @@ int main(void)
 	failed += run_report_tests();
 	failed += run_args_tests();
 	failed += run_fault_tests();
+	failed += run_stream_tests();
 	return failed ? 1 : 0;
 }
