@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kernel configuration that the depots see. */
+#define CONFIG_64BIT 1
+#define CONFIG_SMP 1
+#define CONFIG_NR_CPUS 8
+#define CONFIG_MMU 1
+#define CONFIG_PRINTK 1
+#define CONFIG_BUG 1
+#define CONFIG_DEBUG_FS 1
+#define CONFIG_STACKTRACE 1
+#define CONFIG_ARCH_STACKWALK 1
+#define CONFIG_STACKDEPOT 1
+#define CONFIG_STACKDEPOT_FAST 1
+#define CONFIG_STACKDEPOT_MAX_FRAMES 64
+#define CONFIG_PHYS_ADDR_T_64BIT 1
+#define CONFIG_GENERIC_ENTRY 1
+#define CONFIG_LOCKDEP 1
+#define CONFIG_PAGE_SHIFT 12
+#define CONFIG_DEBUG_ATOMIC_SLEEP 1

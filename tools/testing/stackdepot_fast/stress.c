@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Many threads save, put and fetch at once, interrupted, moved between CPUs and short of memory. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "depot.h"
+
+#define MAX_THREADS	32
+#define MAX_IDS		400000
+#define MAX_HELD	512
+
+static const struct depot *depot = &fast_depot;
+static unsigned int nr_threads = 4;
+static unsigned int max_ids = 50000;
+static unsigned int interrupts = 1;
+
+/* Grows: traces up to here are saved. */
+static unsigned int nr_ids = 64;
+/* By id: the handle of a trace that is never freed; published as any pointer is. */
+static unsigned int handles[MAX_IDS];
+static int stop;
+
+static struct worker {
+	pthread_t thread;
+	uint64_t random;
+	uint64_t irq_random;
+	unsigned int nr_held;
+	struct {
+		unsigned int id;
+		unsigned int handle;
+	} held[MAX_HELD];
+	unsigned long saves, refused, puts, nmis, irqs;
+} workers[MAX_THREADS];
+
+static __thread struct worker *self;
+
+__attribute__((format(printf, 1, 2), noreturn))
+static void wrong(const char *fmt, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "WRONG: %s: ", depot->name);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+	abort();
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+static uint64_t next(uint64_t *random)
+{
+	return mix(*random += 0x9e3779b97f4a7c15ULL);
+}
+
+/* --- Traces: a function of a number ---------------------------------------- */
+
+static int is_refcounted(unsigned int id)
+{
+	return id % 3 == 0;
+}
+
+static unsigned int make_trace(unsigned int id, unsigned long *entries)
+{
+	uint64_t r = mix(id);
+	unsigned int nr = 1 + r % 30, i;
+
+	/* The outer frames are those of 8, 64, 512... neighbours, too. */
+	for (i = 0; i < nr; i++) {
+		unsigned int from_root = nr - 1 - i;
+		unsigned int group = from_root < 12 ? id >> (3 * (12 - from_root) / 4) : id;
+
+		entries[i] = shim_text + mix(group * 64ULL + from_root) % 0x800000;
+	}
+	/* It is to be told from all others. */
+	entries[0] = shim_text + 4 * (unsigned long)id;
+	if (r >> 60 == 0)
+		entries[nr / 2] = mix(r);
+	return nr;
+}
+
+static void check(unsigned int id, unsigned int handle, int may_fail)
+{
+	unsigned long expect[DEPOT_MAX_FRAMES], *entries;
+	unsigned int nr = make_trace(id, expect);
+	unsigned int got = depot->fetch(handle, &entries);
+
+	if (!got && may_fail)
+		return;
+	if (got != nr)
+		wrong("%08x fetches %u frames, not %u", handle, got, nr);
+	for (unsigned int i = 0; i < nr; i++)
+		if (entries[i] != expect[i])
+			wrong("%08x has %#lx as frame %u, not %#lx", handle, entries[i], i, expect[i]);
+}
+
+/* Saves a trace that is never freed: it must have the same handle each time. */
+static void save_persistent(unsigned int id, unsigned int gfp, unsigned int flags, int may_fail)
+{
+	unsigned long entries[DEPOT_MAX_FRAMES];
+	unsigned int nr = make_trace(id, entries), was;
+	unsigned int known = __atomic_load_n(&handles[id], __ATOMIC_ACQUIRE);
+	unsigned int handle = depot->save_flags(entries, nr, gfp, flags);
+
+	self->saves++;
+	if (!handle) {
+		if (known)
+			wrong("%08x is not found again", known);
+		if (!may_fail && flags)
+			wrong("a save fails for no reason");
+		self->refused++;
+		return;
+	}
+	was = 0;
+	if (!__atomic_compare_exchange_n(&handles[id], &was, handle, 0, __ATOMIC_RELEASE,
+					 __ATOMIC_RELAXED) && was != handle)
+		wrong("one trace is both %08x and %08x", was, handle);
+}
+
+static unsigned int pick_id(uint64_t r)
+{
+	unsigned int n = __atomic_load_n(&nr_ids, __ATOMIC_RELAXED);
+
+	/* Mostly few, so that threads meet; some, so that new ones are among them. */
+	if (r % 4 == 0)
+		return (r >> 8) % n;
+	if (r % 4 == 1)
+		return n - 1 - (r >> 8) % 64 % n;
+	return (r >> 8) % 48;
+}
+
+/* --- Interrupts ------------------------------------------------------------ */
+
+static void interrupt(void)
+{
+	uint64_t r = next(&self->irq_random);
+	unsigned int id = pick_id(r);
+
+	if (!shim_hardirq_enter())
+		return;
+	self->irqs++;
+	if (!is_refcounted(id)) {
+		save_persistent(id, depot_gfp_atomic, DEPOT_CAN_ALLOC, 1);
+	} else {
+		unsigned long entries[DEPOT_MAX_FRAMES];
+		unsigned int nr = make_trace(id, entries);
+		unsigned int handle = depot->save_flags(entries, nr, depot_gfp_atomic,
+							DEPOT_CAN_ALLOC | DEPOT_GET);
+
+		if (handle) {
+			check(id, handle, 1);
+			depot->put(handle);
+		}
+	}
+	shim_hardirq_exit();
+}
+
+static void on_signal(int sig)
+{
+	int saved = errno;
+	unsigned int id;
+
+	if (!self)
+		return;
+	if (sig == SIGUSR2) {
+		interrupt();
+	} else if (shim_nmi_enter()) {
+		self->nmis++;
+		id = pick_id(next(&self->irq_random));
+		if (!is_refcounted(id))
+			save_persistent(id, depot_gfp_atomic, 0, 1);
+		shim_nmi_exit();
+	}
+	errno = saved;
+}
+
+/* --- Threads --------------------------------------------------------------- */
+
+static void save_refcounted(unsigned int id, unsigned int gfp, unsigned int flags, int may_fail)
+{
+	unsigned long entries[DEPOT_MAX_FRAMES];
+	unsigned int nr = make_trace(id, entries);
+	unsigned int handle = depot->save_flags(entries, nr, gfp, flags | DEPOT_GET);
+	int known = 0;
+
+	self->saves++;
+	for (unsigned int i = 0; i < self->nr_held; i++) {
+		if (self->held[i].id != id)
+			continue;
+		known = 1;
+		if (self->held[i].handle != handle)
+			wrong("a trace that is %08x is saved as %08x", self->held[i].handle, handle);
+	}
+	if (!handle) {
+		if (!may_fail && flags && !known)
+			wrong("a save fails for no reason");
+		self->refused++;
+		return;
+	}
+	check(id, handle, may_fail);
+	self->held[self->nr_held].id = id;
+	self->held[self->nr_held++].handle = handle;
+}
+
+static void put_one(uint64_t r, int may_fail)
+{
+	unsigned int i = r % self->nr_held;
+
+	check(self->held[i].id, self->held[i].handle, may_fail);
+	depot->put(self->held[i].handle);
+	self->held[i] = self->held[--self->nr_held];
+	self->puts++;
+}
+
+static void *work(void *arg)
+{
+	struct shim_thread *thread = shim_self();
+	unsigned int id, gfp, handle;
+	int atomic, may_fail;
+	sigset_t signals;
+	uint64_t r;
+
+	self = arg;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
+	if (interrupts)
+		pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		r = next(&self->random);
+		if (r % 1024 == 0)
+			shim_set_cpu((r >> 12) % SHIM_NR_CPUS);
+		if (r % 512 == 1)
+			thread->fail_percent = (r >> 12) % 3 ? 0 : (r >> 16) % 80;
+		/* An interrupt handler may have seen it otherwise. */
+		may_fail = thread->fail_percent || interrupts;
+
+		atomic = (r >> 32) % 4 == 0;
+		gfp = atomic ? depot_gfp_nowait : depot_gfp_kernel;
+		id = pick_id(next(&self->random));
+		if (atomic)
+			shim_atomic_enter();
+		if (!is_refcounted(id))
+			save_persistent(id, gfp, (r >> 36) % 8 ? DEPOT_CAN_ALLOC : 0, may_fail);
+		else if (self->nr_held < MAX_HELD && (r >> 40) % 5 < 3)
+			save_refcounted(id, gfp, DEPOT_CAN_ALLOC, may_fail);
+		else if (self->nr_held)
+			put_one(r >> 44, 1);
+		if (atomic)
+			shim_atomic_exit();
+		if ((r >> 50) % 64 == 0) {
+			id = pick_id(next(&self->random));
+			handle = __atomic_load_n(&handles[id], __ATOMIC_ACQUIRE);
+			if (handle)
+				check(id, handle, 1);
+		}
+	}
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	thread->fail_percent = 0;
+	while (self->nr_held)
+		put_one(0, 0);
+	return NULL;
+}
+
+static unsigned long stat_value(const char *text, const char *name)
+{
+	const char *p = strstr(text, name);
+
+	if (!p || p[strlen(name)] != ':')
+		wrong("the statistics have no %s:\n%s", name, text);
+	return strtoul(p + strlen(name) + 1, NULL, 10);
+}
+
+static void finish(unsigned long long seed)
+{
+	unsigned long saves = 0, refused = 0, puts = 0, nmis = 0, irqs = 0, persistent = 0;
+	char *text;
+
+	for (unsigned int id = 0; id < max_ids; id++) {
+		if (!handles[id])
+			continue;
+		persistent++;
+		check(id, handles[id], 0);
+	}
+	text = shim_debugfs_read(depot->unit, "stackdepot/stats", 100, NULL, NULL);
+	if (stat_value(text, "refcounted_in_use"))
+		wrong("all references were put, but some are in use:\n%s", text);
+	if (stat_value(text, "persistent_count") != persistent)
+		wrong("%lu traces were saved for good, but the statistics say otherwise:\n%s",
+		      persistent, text);
+	free(text);
+
+	for (unsigned int i = 0; i < nr_threads; i++) {
+		saves += workers[i].saves;
+		refused += workers[i].refused;
+		puts += workers[i].puts;
+		nmis += workers[i].nmis;
+		irqs += workers[i].irqs;
+	}
+	printf("# %s, seed %llu: %lu saves (%lu refused), %lu puts, %lu interrupts, %lu NMIs, %lu traces for good, %lu pages\n",
+	       depot->name, seed, saves, refused, puts, irqs, nmis, persistent,
+	       shim_mem(depot->unit).pages);
+	if (!saves || !puts || (interrupts && !nmis))
+		wrong("this was no stress");
+	printf("ok - %s: %u threads at once\n", depot->name, nr_threads);
+}
+
+static void usage(void)
+{
+	fprintf(stderr,
+		"usage: stress [--depot fast|upstream] [--seconds N] [--threads N] [--ids N] [--seed N] [--no-interrupts]\n");
+	exit(2);
+}
+
+static unsigned long number(const char *text, unsigned long max)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(text, &end, 0);
+	if (*end || end == text || errno || n > max) {
+		fprintf(stderr, "error: '%s' is not a number up to %lu\n", text, max);
+		exit(2);
+	}
+	return n;
+}
+
+static void boot(void)
+{
+	shim_free_buffer_pages = 16384;
+	depot->request_early_init();
+	if (depot->early_init() || depot->init())
+		wrong("init fails");
+	shim_run_initcalls(depot->unit);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "depot", required_argument, NULL, 'd' },
+		{ "seconds", required_argument, NULL, 't' },
+		{ "threads", required_argument, NULL, 'n' },
+		{ "ids", required_argument, NULL, 'i' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "no-interrupts", no_argument, NULL, 'x' },
+		{ }
+	};
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	unsigned long long seed = time(NULL), now, end;
+	unsigned long seconds = 5;
+	uint64_t random;
+	sigset_t signals;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			if (!strcmp(optarg, "upstream"))
+				depot = &upstream_depot;
+			else if (strcmp(optarg, "fast"))
+				usage();
+			break;
+		case 't':
+			seconds = number(optarg, 1000000);
+			break;
+		case 'n':
+			nr_threads = number(optarg, MAX_THREADS);
+			break;
+		case 'i':
+			max_ids = number(optarg, MAX_IDS);
+			break;
+		case 's':
+			seed = number(optarg, ~0UL);
+			break;
+		case 'x':
+			interrupts = 0;
+			break;
+		default:
+			usage();
+		}
+	}
+	if (optind != argc || max_ids < 64 || !nr_threads)
+		usage();
+
+	boot();
+	/* Threads may be on one CPU, but then only one at a time may stay there. */
+	shim_cpu_exclusive = 1;
+	shim_irq_handler = interrupt;
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	for (unsigned int i = 0; i < nr_threads; i++) {
+		workers[i].random = mix(seed * MAX_THREADS + i);
+		workers[i].irq_random = mix(workers[i].random);
+		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+	}
+
+	random = seed;
+	end = shim_time_ns() + seconds * 1000000000ULL;
+	while ((now = shim_time_ns()) < end) {
+		uint64_t r = next(&random);
+
+		if (interrupts)
+			pthread_kill(workers[r % nr_threads].thread, r >> 32 & 1 ? SIGUSR1 : SIGUSR2);
+		if (nr_ids + 8 < max_ids)
+			__atomic_store_n(&nr_ids, nr_ids + (r >> 40) % 8, __ATOMIC_RELAXED);
+		if ((r >> 44) % 256 == 0)
+			free(shim_debugfs_read(depot->unit, "stackdepot/stats", 64, NULL, NULL));
+		usleep(r >> 48 & 127);
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < nr_threads; i++)
+		pthread_join(workers[i].thread, NULL);
+	finish(seed);
+	return 0;
+}
