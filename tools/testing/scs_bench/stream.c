@@ -41,7 +41,7 @@
 #define MAGIC_LEN	8
 #define CHECKSUM_LEN	8
 
-/* A file of less than this many bytes a frame can't be; what a damaged count must not allocate. */
+/* More frames than any recording has; it bounds what a damaged file makes the reader allocate. */
 #define MAX_ENTRIES	0x10000000UL
 
 #define NO_MEMORY	"there is not enough memory for it: close other programs"
@@ -54,20 +54,23 @@
  */
 static bool grow(void *array, size_t used, size_t n, size_t size)
 {
-	void **p = array, *bigger;
 	size_t need = used + n, room = 16;
+	void *p;
+
+	/* @array points to a pointer of any type. */
+	memcpy(&p, array, sizeof(p));
 
 	/* The room is a power of two, so it can be told from what is used. */
 	while (room < used)
 		room *= 2;
-	if (*p && need <= room)
+	if (p && need <= room)
 		return true;
 	while (room < need)
 		room *= 2;
-	bigger = realloc(*p, room * size);
-	if (!bigger)
+	p = realloc(p, room * size);
+	if (!p)
 		return false;
-	*p = bigger;
+	memcpy(array, &p, sizeof(p));
 	return true;
 }
 

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd_record.h"
+#include "proc.h"
 #include "qemu.h"
 #include "test.h"
 #include "util.h"
@@ -362,6 +364,89 @@ static void test_bad_log(void **state)
 #undef REFUSE
 }
 
+/* Run "scs_bench record" on a guest that has @log in its memory and prints @console. */
+static int boot_log(const char *dir, const struct log *log, const char *console, char **printed)
+{
+	char *ram = xasprintf("%s/memory", dir), *output = xasprintf("%s/stream", dir);
+	char *out = xasprintf("%s/printed", dir);
+	struct proc_spec spec = { .log = out, .timeout = 60, .max_file = 1 << 20 };
+	struct proc_result res;
+	struct strv argv = { 0 };
+
+	write_bytes(ram, log, sizeof(*log));
+	setenv("FAKE_RAM", ram, 1);
+	setenv("FAKE_CONSOLE", console, 1);
+	strv_add(&argv, "%s", getenv("SCS_BENCH"));
+	strv_split(&argv, "record --image i --initrd r --append page_owner=on --output", " ");
+	strv_add(&argv, "%s", output);
+	strv_add(&argv, "--qemu");
+	strv_add(&argv, "%s/fake-record.sh", getenv("SCS_BENCH_TESTS"));
+	spec.argv = argv.v;
+	proc_run(&spec, &res);
+	assert_int_equal(res.end, PROC_EXITED);
+	*printed = read_file(out, NULL);
+	assert_non_null(*printed);
+	strv_free(&argv);
+	free(ram);
+	free(output);
+	free(out);
+	return res.code;
+}
+
+#define LOG_LINE "[    0.000000] scs_bench_record: 512 bytes at 0x0000000040000000\n"
+
+static void test_record(void **state)
+{
+	char *dir = temp_dir(), *path = xasprintf("%s/stream", dir);
+	char *ram = xasprintf("%s/stream.ram", dir), *printed;
+	struct log full = good_log;
+	struct stream s;
+
+	(void)state;
+	full.dropped = 1;
+	assert_int_equal(boot_log(dir, &good_log, "scs_bench: done", &printed), EXIT_FAILED);
+	assert_non_null(strstr(printed, "does not record"));
+	free(printed);
+	assert_int_equal(boot_log(dir, &good_log, LOG_LINE, &printed), EXIT_FAILED);
+	assert_non_null(strstr(printed, "init did not finish"));
+	free(printed);
+	assert_int_equal(boot_log(dir, &full, LOG_LINE "scs_bench: done", &printed), EXIT_FAILED);
+	assert_non_null(strstr(printed, "--log-size"));
+	free(printed);
+	assert_int_not_equal(access(path, F_OK), 0);
+
+	assert_int_equal(boot_log(dir, &good_log, LOG_LINE "scs_bench: done", &printed), EXIT_OK);
+	assert_non_null(strstr(printed, "boot, page_owner=on"));
+	free(printed);
+	assert_null(stream_read(&s, path));
+	assert_int_equal(s.nops, 3);
+	stream_free(&s);
+	assert_int_not_equal(access(ram, F_OK), 0);
+	free(ram);
+	free(path);
+	remove_dir(dir);
+}
+
+/* The stream that comes with the sources. */
+static void test_committed(void **state)
+{
+	char *path = xasprintf("%s/../../stackdepot_fast/streams/boot-generic.stream",
+			       getenv("SCS_BENCH_TESTS"));
+	struct stream_summary sum;
+	const char *error;
+	struct stream s;
+
+	(void)state;
+	error = stream_read(&s, path);
+	if (error)
+		fail_msg("%s: %s", path, error);
+	assert_true(stream_summarize(&s, &sum));
+	assert_true(sum.saves > 10000 && sum.traces > 2000 && sum.nodes > sum.traces);
+	assert_int_equal(sum.failed, 0);
+	stream_free(&s);
+	free(path);
+}
+
 static void test_qemu_ram(void **state)
 {
 	struct qemu_spec spec = {
@@ -392,6 +477,8 @@ int run_stream_tests(void)
 		cmocka_unit_test(test_log),
 		cmocka_unit_test(test_bad_log),
 		cmocka_unit_test(test_qemu_ram),
+		cmocka_unit_test(test_record),
+		cmocka_unit_test(test_committed),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
