@@ -11,7 +11,7 @@ export KVER MODE VARIANT TEST RUNS PAGE_OWNER KDIR JOBS
 
 # An image is one kernel build with all jobs; two at a time gain nothing.
 .NOTPARALLEL:
-.PHONY: help setup qemu source image images bench check check-all integrate clean distclean
+.PHONY: help setup qemu source image images bench record check check-all integrate clean distclean
 
 help:
 	@$(SCRIPTS)/help.sh
@@ -34,6 +34,9 @@ images: setup
 bench:
 	@$(SCRIPTS)/bench.sh
 
+record:
+	@$(SCRIPTS)/record.sh
+
 check:
 	@$(SCRIPTS)/check.sh
 
@@ -45,7 +48,7 @@ integrate:
 
 clean:
 	@echo "removing the images, the initramfs, host programs, results and logs (kernel trees and QEMU stay)"
-	@rm -rf build/images build/initramfs build/host build/bench build/check build/log build/locks
+	@rm -rf build/images build/initramfs build/host build/bench build/record build/check build/log build/locks
 
 distclean:
 	@echo "removing build/: all of the above, the kernel trees and QEMU"

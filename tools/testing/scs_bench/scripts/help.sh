@@ -13,6 +13,8 @@ Stack traces from the shadow call stack: build, measure, test.
         MODE=MODE            KASAN mode (generic)
         RUNS=N               wall-clock samples of each variant
         PAGE_OWNER=1         boot with page_owner=on
+  make record                record what is saved in the stack depot during a boot and a
+                             workload, for replay: build/record/*.stream
   make integrate KDIR=DIR    put the collector into your own kernel tree
   make check                 all tests
   make check-all             the same and those that take much longer
@@ -31,7 +33,7 @@ Single steps, each of which does only what is left to do:
 
 KVER:    $(kernel_lines | paste -sd' ')
 MODE:    $MODES
-VARIANT: $VARIANTS
+VARIANT: $ALL_VARIANTS
 JOBS=N limits the jobs of a kernel build ($JOBS here). ccache is used, with its own
 settings and CCACHE_DIR.
 EOT

@@ -20,7 +20,9 @@ QEMU_MIN_MAJOR=10
 QEMU=$BUILD/tools/bin/qemu-system-aarch64
 
 MODES="generic sw_tags hw_tags none dynamic"
+# Those that are measured against each other, and those that can be built.
 VARIANTS="upstream null scs"
+ALL_VARIANTS="$VARIANTS record"
 
 # A make or a shell above must not steer the kernel's build: its variables
 # (MODE=..., O=..., -j) would all be handed down.
@@ -232,7 +234,7 @@ check_mode()
 check_variant()
 {
 	# shellcheck disable=SC2086 # a list of words
-	one_of VARIANT "$1" $VARIANTS
+	one_of VARIANT "$1" $ALL_VARIANTS
 }
 
 # kbuild takes no source directory with a space or a colon in its path.

@@ -37,7 +37,7 @@ refuses "no KVER" "KVER is not given: one of $KVER"
 refuses "unknown KVER" "KVER=5.4 is not known: one of" 5.4 generic scs
 refuses "unknown MODE" "MODE=fast is not known: one of $MODES" "$KVER" fast scs
 refuses "no MODE" "MODE is not given" "$KVER" '' scs
-refuses "unknown VARIANT" "VARIANT=best is not known: one of $VARIANTS" "$KVER" generic best
+refuses "unknown VARIANT" "VARIANT=best is not known: one of $ALL_VARIANTS" "$KVER" generic best
 refuses "MODE with a path in it" "is not known" "$KVER" ../generic scs
 refuses "unknown TEST" "TEST=yes is not known: one of 0 1" "$KVER" generic scs yes
 SCS_BUILD="$WORK/a b" refuses "build path with a space" "space or a colon" "$KVER" generic scs
@@ -62,7 +62,7 @@ else
 fi
 
 for mode in $MODES; do
-	for variant in $VARIANTS; do
+	for variant in $ALL_VARIANTS; do
 		name="$mode-$variant: each symbol once, the last fragment wins"
 		if [ -z "$(merged_config "$mode" "$variant" 1 | grep -o 'CONFIG_[A-Za-z0-9_]*' | sort | uniq -d)" ] &&
 		   merged_config "$mode" "$variant" 1 | grep -qx '# CONFIG_KUNIT_DEFAULT_ENABLED is not set'; then
