@@ -4,6 +4,7 @@
  * name; when the two are linked, only these tables stay visible of them.
  */
 #include <linux/stackdepot.h>
+#include <linux/stackdepot_fast.h>
 #include <linux/stacktrace.h>
 #include <linux/stringify.h>
 
@@ -11,6 +12,7 @@
 
 static_assert(DEPOT_CAN_ALLOC == STACK_DEPOT_FLAG_CAN_ALLOC);
 static_assert(DEPOT_GET == STACK_DEPOT_FLAG_GET);
+static_assert(DEPOT_COUNT == STACK_DEPOT_FLAG_COUNT);
 static_assert(DEPOT_MAX_FRAMES == CONFIG_STACKDEPOT_MAX_FRAMES);
 static_assert(DEPOT_EXTRA_BITS == STACK_DEPOT_EXTRA_BITS);
 
@@ -33,6 +35,12 @@ const struct depot DEPOT_SYMBOL(DEPOT, _depot) = {
 	.snprint = stack_depot_snprint,
 	.set_extra = stack_depot_set_extra_bits,
 	.get_extra = stack_depot_get_extra_bits,
+#ifdef DEPOT_EXTRAS
+	.save_current = __stack_depot_save_current,
+	.copy = stack_depot_copy,
+	.count_add = stack_depot_count_add,
+	.next_counted = stack_depot_next_counted,
+#endif
 };
 
 /* depot.lds gathers the depot's data in these sections. */

@@ -7,6 +7,7 @@
 
 #define DEPOT_CAN_ALLOC		1u
 #define DEPOT_GET		2u
+#define DEPOT_COUNT		0x8000u		/* where there is count_add() */
 #define DEPOT_MAX_FRAMES	64
 #define DEPOT_EXTRA_BITS	5
 #define DEPOT_HANDLE_MASK	((1u << (32 - DEPOT_EXTRA_BITS)) - 1)
@@ -26,12 +27,20 @@ struct depot {
 	int (*snprint)(unsigned int handle, char *buf, unsigned long size, int spaces);
 	unsigned int (*set_extra)(unsigned int handle, unsigned int bits);
 	unsigned int (*get_extra)(unsigned int handle);
+
+	/* What linux/stackdepot_fast.h adds; NULL for upstream's. */
+	unsigned int (*save_current)(unsigned int skip, unsigned int max, unsigned int gfp,
+				     unsigned int flags);
+	unsigned int (*copy)(unsigned int handle, unsigned int from, unsigned long *store,
+			     unsigned int size);
+	_Bool (*count_add)(unsigned int handle, int nr);
+	unsigned int (*next_counted)(unsigned int handle, int *count);
 };
 
 extern const struct depot upstream_depot, fast_depot;
 
 /* Flags of allocations, with the kernel's values. */
 extern const unsigned int depot_gfp_kernel, depot_gfp_atomic, depot_gfp_nowait,
-			  depot_gfp_nolockdep, depot_gfp_nofs, depot_gfp_zone_bits;
+			  depot_gfp_nested, depot_gfp_nolockdep, depot_gfp_nofs, depot_gfp_zone_bits;
 
 #endif /* DEPOT_H */

@@ -127,6 +127,8 @@ static unsigned long any_address(uint64_t r)
 		return shim_text - (1UL << 31) - 4 + (r >> 8) % 8;
 	case 4:
 		return (r >> 8) % 3 - 1UL;
+	case 6:
+		return shim_entry_text - 4 + (r >> 8) % (shim_entry_text_end - shim_entry_text + 8);
 	case 5:		/* the same low half */
 		return text_address(r >> 8) ^ (1UL << (32 + (r >> 16) % 32));
 	default:
@@ -286,8 +288,53 @@ static void check_fetch(struct model *m, unsigned int handle, unsigned int conte
 	}
 }
 
+/*
+ * Whether a shadow call stack may have these: return addresses into the kernel or
+ * its modules, but what an exception interrupted may be anywhere.
+ */
+static int may_be_shadow(const struct trace *t)
+{
+	for (unsigned int i = 0; i < t->nr; i++) {
+		if (i && t->entries[i - 1] >= shim_entry_text &&
+		    t->entries[i - 1] < shim_entry_text_end)
+			continue;
+		if (t->entries[i] < shim_modules || t->entries[i] >= shim_end)
+			return 0;
+	}
+	return 1;
+}
+
+/* Has @d take the trace off the shadow call stack, or by stack_trace_save() where that says nothing. */
+static unsigned int save_current(const struct depot *d, const struct trace *t, unsigned int way,
+				 unsigned int gfp, unsigned int flags)
+{
+	struct shim_thread *self = shim_self();
+	unsigned int skip = way / 2 % 4, nr = t->nr + skip, handle;
+	unsigned long shadow[LONGEST + 4], walked[LONGEST + 8];
+
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned long frame = i < skip ? shim_text + i : t->entries[i - skip];
+
+		shadow[nr - 1 - i] = frame;
+		walked[3 + i] = frame;
+	}
+	/* stack_trace_save() itself, and two functions of the depot's that it is called from. */
+	for (unsigned int i = 0; i < 3; i++)
+		walked[i] = 0xbeef0000 + i;
+	if (way & 1 && may_be_shadow(t)) {
+		self->scs_base = shadow;
+		self->scs_top = shadow + nr;
+	}
+	self->trace = walked;
+	self->trace_len = nr + 3;
+	handle = d->save_current(skip, way & 8 ? DEPOT_MAX_FRAMES : t->nr, gfp, flags);
+	self->scs_top = NULL;
+	self->trace_len = 0;
+	return handle;
+}
+
 static unsigned int save_one(struct model *m, const struct trace *t, int content, int too_long,
-			     unsigned int gfp, unsigned int flags, int may_fail)
+			     unsigned int gfp, unsigned int flags, int may_fail, unsigned int way)
 {
 	struct content *c = &st.contents[content];
 	struct record *rec = find_content(m, content), *other;
@@ -299,7 +346,9 @@ static unsigned int save_one(struct model *m, const struct trace *t, int content
 	memcpy(entries, t->entries, sizeof(entries));
 	if (c->refcounted)
 		flags |= DEPOT_GET;
-	if ((flags & ~DEPOT_GET) == DEPOT_CAN_ALLOC && !c->refcounted && gfp == depot_gfp_kernel)
+	if (m->depot->save_current && way && !too_long && c->nr == t->nr)
+		handle = save_current(m->depot, t, way, gfp, flags);
+	else if ((flags & ~DEPOT_GET) == DEPOT_CAN_ALLOC && !c->refcounted && gfp == depot_gfp_kernel)
 		handle = m->depot->save(entries, t->nr, gfp);
 	else
 		handle = m->depot->save_flags(entries, t->nr, gfp, flags);
@@ -439,7 +488,7 @@ static void op_save(unsigned int which, unsigned int how, uint64_t r)
 	for (unsigned int i = 0; i < 2; i++) {
 		context_enter(context);
 		handle[i] = save_one(&st.models[i], t, content, too_long, gfp, flags,
-				     st.failing || !flags);
+				     st.failing || !flags, r >> 24 & 15);
 		context_exit(context);
 		tell("    %s: %08x\n", st.models[i].depot->name, handle[i]);
 	}
@@ -610,6 +659,79 @@ static void op_stats(unsigned int chunk)
 	}
 }
 
+/* Each trace that a depot has is shown once, with the frames that it should have. */
+static void op_traces(unsigned int chunk)
+{
+	struct model *m = &st.models[1];
+	unsigned char seen[MAX_RECORDS] = {};
+	unsigned int shown = 0;
+	char *text, *p;
+
+	if (!m->depot->copy)
+		return;
+	text = shim_debugfs_read(m->depot->unit, "stackdepot/traces", 1 + chunk % 700, NULL, NULL);
+	if (!text)
+		wrong("there is no stackdepot/traces");
+	for (p = text; *p; p++) {
+		const struct content *c;
+		struct record *rec;
+		unsigned int handle, nr;
+
+		if (sscanf(p, "handle %x frames %u", &handle, &nr) != 2)
+			wrong("the traces go on with '%.100s'", p);
+		rec = find_handle(m, handle);
+		if (!rec || seen[rec - m->records]++)
+			wrong("trace %08x is shown, but %s", handle, rec ? "was before" : "not there");
+		shown++;
+		c = &st.contents[rec->content];
+		if (nr != c->nr)
+			wrong("trace %08x is shown with %u frames, not %u", handle, nr, c->nr);
+		p = strchr(p, '\n') + 1;
+		for (unsigned int i = 0; i < nr; i++) {
+			unsigned long frame = strtoul(p, NULL, 16);
+
+			if (frame != c->entries[i])
+				wrong("trace %08x is shown with %#lx as frame %u, not %#lx",
+				      handle, frame, i, c->entries[i]);
+			p = strchr(p, '\n') + 1;
+		}
+	}
+	if (shown != m->nr_records)
+		wrong("%u traces are shown, not %u", shown, m->nr_records);
+	free(text);
+}
+
+/* A handle that means nothing may be anything, and do no harm. */
+static void op_corrupt(unsigned int which, unsigned int how, unsigned int r)
+{
+	struct model *m = &st.models[1];
+	unsigned long warnings, *entries = (unsigned long *)1, store[4];
+	unsigned int handle = r;
+	char text[64] = "";
+
+	if (!m->depot->copy || st.disabled)
+		return;
+	/* Mostly one that is nearly right. */
+	if (how % 8 && m->nr_records)
+		handle = m->records[which % m->nr_records].handle + (how & 8 ? 1 : -1U) * (r % 64);
+	if (!(handle & DEPOT_HANDLE_MASK) || find_handle(m, handle))
+		return;
+	tell("  corrupt handle %08x\n", handle);
+	warnings = shim_warnings();
+	shim_expect_warnings(1);
+	if (m->depot->fetch(handle, &entries) || entries)
+		wrong("%08x is no handle, but fetches", handle);
+	if (shim_warnings() == warnings)
+		wrong("%08x is no handle, but fetching it warns of nothing", handle);
+	m->depot->put(handle);
+	m->depot->print(handle);
+	m->depot->count_add(handle, 1);
+	if (m->depot->snprint(handle, text, sizeof(text), 0) || m->depot->copy(handle, 0, store, 4))
+		wrong("%08x is no handle, but prints", handle);
+	shim_expect_warnings(0);
+	shim_log_clear();
+}
+
 static void set_reading(int reading)
 {
 	if (st.reading == reading)
@@ -672,9 +794,14 @@ static void do_op(const uint8_t *op)
 			op_stats(b);
 		break;
 	case 30:
-		op_init();
+		if (a % 4)
+			op_corrupt(b, a >> 2, wide);
+		else
+			op_init();
 		break;
 	case 31:
+		if (a % 4 == 3 && !st.disabled)
+			op_traces(b);
 		shim_set_cpu(a % SHIM_NR_CPUS);
 		break;
 	}
@@ -711,8 +838,10 @@ static void finish(void)
 	}
 	while (st.nr_held)
 		op_put(0, 0);
-	if (!st.disabled)
+	if (!st.disabled) {
 		op_stats(4096);
+		op_traces(511);
+	}
 	for (unsigned int i = 0; i < 2; i++) {
 		for (unsigned int j = 0; j < st.models[i].nr_records; j++)
 			if (st.contents[st.models[i].records[j].content].refcounted)

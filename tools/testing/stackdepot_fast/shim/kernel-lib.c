@@ -14,6 +14,9 @@ const unsigned int depot_gfp_kernel = (__force unsigned int)GFP_KERNEL;
 const unsigned int depot_gfp_atomic = (__force unsigned int)GFP_ATOMIC;
 const unsigned int depot_gfp_nowait = (__force unsigned int)GFP_NOWAIT;
 const unsigned int depot_gfp_nofs = (__force unsigned int)GFP_NOFS;
+/* What an allocation inside an allocation must have. */
+const unsigned int depot_gfp_nested =
+	(__force unsigned int)(__GFP_NORETRY | __GFP_NOMEMALLOC | __GFP_NOWARN);
 const unsigned int depot_gfp_nolockdep = (__force unsigned int)__GFP_NOLOCKDEP;
 const unsigned int depot_gfp_zone_bits = (__force unsigned int)GFP_ZONEMASK;
 

@@ -215,6 +215,8 @@ extern char __irqentry_text_start[], __irqentry_text_end[];
 extern char __softirqentry_text_start[], __softirqentry_text_end[];
 /* Where kernel text and modules lie. */
 extern unsigned long shim_text, shim_etext, shim_end, shim_modules, shim_modules_end;
+/* Where exceptions enter the kernel. */
+extern unsigned long shim_entry_text, shim_entry_text_end;
 
 /* --- Other ----------------------------------------------------------------- */
 

@@ -9,6 +9,8 @@
 #define _stext		((char *)shim_text)
 #define _etext		((char *)shim_etext)
 #define _end		((char *)shim_end)
+#define __entry_text_start ((char *)shim_entry_text)
+#define __entry_text_end ((char *)shim_entry_text_end)
 #define MODULES_VADDR	shim_modules
 #define MODULES_END	shim_modules_end
 
