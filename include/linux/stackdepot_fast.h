@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the fast stack depot offers beyond <linux/stackdepot.h>: fused saves, and traces that count. */
+#ifndef _LINUX_STACKDEPOT_FAST_H
+#define _LINUX_STACKDEPOT_FAST_H
+
+#include <linux/compiler.h>
+#include <linux/stackdepot.h>
+#include <linux/stacktrace.h>
+
+/*
+ * Flag for stack_depot_save_flags() and the functions below: the trace gets a
+ * count of its own, which stack_depot_count_add() changes. A trace that is saved
+ * with this flag and without it has two handles. The fast depot only.
+ */
+#define STACK_DEPOT_FLAG_COUNT	((depot_flags_t)0x8000)
+
+#ifdef CONFIG_STACKDEPOT_FAST
+
+depot_stack_handle_t __stack_depot_save_current(unsigned int skipnr,
+						unsigned int max,
+						gfp_t alloc_flags,
+						depot_flags_t depot_flags);
+unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned int from,
+			      unsigned long *store, unsigned int size);
+bool stack_depot_count_add(depot_stack_handle_t handle, int nr);
+depot_stack_handle_t stack_depot_next_counted(depot_stack_handle_t handle,
+					      int *count);
+
+/**
+ * stack_depot_save_current_max() - save the current task's trace, without a copy
+ * @skipnr: how many of the newest frames to leave out; with 0 the first frame lies
+ *	in the function that this is inlined into
+ * @max: how many frames to keep at most
+ * @alloc_flags: as for stack_depot_save_flags()
+ * @depot_flags: as for stack_depot_save_flags()
+ *
+ * Context: any. Allocates memory if @depot_flags say that it can; not in NMI.
+ * Return: the trace's handle, or 0 as stack_depot_save_flags().
+ */
+static __always_inline depot_stack_handle_t
+stack_depot_save_current_max(unsigned int skipnr, unsigned int max,
+			     gfp_t alloc_flags, depot_flags_t depot_flags)
+{
+	depot_stack_handle_t handle;
+
+	handle = __stack_depot_save_current(skipnr, max, alloc_flags,
+					    depot_flags);
+	/* No tail call: the caller is a frame of its own trace. */
+	barrier();
+	return handle;
+}
+
+#define stack_depot_save_current_counted(skipnr, max, alloc_flags)	\
+	stack_depot_save_current_max((skipnr), (max), (alloc_flags),	\
+				     STACK_DEPOT_FLAG_CAN_ALLOC |	\
+				     STACK_DEPOT_FLAG_COUNT)
+
+#define stack_depot_save_counted(entries, nr_entries, alloc_flags)	\
+	stack_depot_save_flags((entries), (nr_entries), (alloc_flags),	\
+			       STACK_DEPOT_FLAG_CAN_ALLOC | STACK_DEPOT_FLAG_COUNT)
+
+#else /* CONFIG_STACKDEPOT_FAST */
+
+#define stack_depot_save_current_max(skipnr, max, alloc_flags, depot_flags)	\
+({										\
+	unsigned long __entries[max];						\
+	unsigned int __nr = stack_trace_save(__entries, (max), (skipnr));	\
+										\
+	stack_depot_save_flags(__entries, __nr, (alloc_flags), (depot_flags));	\
+})
+
+#define stack_depot_save_current_counted(skipnr, max, alloc_flags)		\
+({										\
+	unsigned long __entries[max];						\
+	unsigned int __nr = stack_trace_save(__entries, (max), (skipnr));	\
+										\
+	stack_depot_save(__entries, __nr, (alloc_flags));			\
+})
+
+#define stack_depot_save_counted(entries, nr_entries, alloc_flags)	\
+	stack_depot_save((entries), (nr_entries), (alloc_flags))
+
+static inline unsigned int stack_depot_copy(depot_stack_handle_t handle,
+					    unsigned int from,
+					    unsigned long *store,
+					    unsigned int size)
+{
+	return 0;
+}
+
+static inline bool stack_depot_count_add(depot_stack_handle_t handle, int nr)
+{
+	return false;
+}
+
+static inline depot_stack_handle_t
+stack_depot_next_counted(depot_stack_handle_t handle, int *count)
+{
+	return 0;
+}
+
+#endif /* CONFIG_STACKDEPOT_FAST */
+
+/**
+ * stack_depot_save_current() - save the current task's trace, without a copy
+ * @skipnr: as for stack_depot_save_current_max()
+ * @alloc_flags: as for stack_depot_save_flags()
+ * @depot_flags: as for stack_depot_save_flags()
+ *
+ * Return: the trace's handle, or 0. For the rest see
+ * stack_depot_save_current_max(), of which this is the case without a limit of
+ * the caller's.
+ */
+#define stack_depot_save_current(skipnr, alloc_flags, depot_flags)	\
+	stack_depot_save_current_max((skipnr), CONFIG_STACKDEPOT_MAX_FRAMES, \
+				     (alloc_flags), (depot_flags))
+
+#endif /* _LINUX_STACKDEPOT_FAST_H */

@@ -1,0 +1,903 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The depot's interface: saving a trace, and what can be done with its handle. */
+
+#define pr_fmt(fmt) "stackdepot: " fmt
+
+#include <linux/export.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/kmsan.h>
+#include <linux/kstrtox.h>
+#include <linux/minmax.h>
+#include <linux/preempt.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/scs_trace.h>
+#include <linux/stackdepot.h>
+#include <linux/stackdepot_fast.h>
+#include <linux/stacktrace.h>
+
+#include <asm/sections.h>
+
+#include "depot.h"
+
+/* === Data ================================================================= */
+
+/*
+ * Set once, by the first of the two init functions. Before, the tables are empty:
+ * the fast path needs no look at it.
+ */
+bool depot_ready __read_mostly;
+
+unsigned long depot_window __read_mostly;
+
+static bool stack_depot_disabled;
+static bool depot_early_requested __initdata =
+	IS_ENABLED(CONFIG_STACKDEPOT_ALWAYS_INIT);
+static bool depot_early_passed __initdata;
+
+DEFINE_PER_CPU(struct depot_counters, depot_counters);
+
+/* === Fast path: a trace that is stored already ============================ */
+
+static __always_inline bool depot_equal_wide(const struct depot_trace *trace,
+					     const struct depot_record *rec)
+{
+	const unsigned long *addr = (const unsigned long *)&rec->word[1];
+	unsigned int i;
+
+	for (i = 0; i < trace->nr; i++)
+		if (depot_frame(trace, i) != get_unaligned(addr + i))
+			return false;
+	return true;
+}
+
+/*
+ * Whether @rec is the record of @trace, which is of the same kind.
+ *
+ * Only low halves are compared with a narrow record. For a trace that is known to
+ * be narrow that is exact. A trace off the shadow call stack is not known to be,
+ * but its entries are return addresses in the window, except that the entry of an
+ * exception may leave there whatever the program counter was. Such a trace has the
+ * exception entry's own return address right before, as no record that is narrow
+ * has it: see depot_trace_narrow(). So it can't be taken for one.
+ */
+static __always_inline bool depot_equal(const struct depot_trace *trace,
+					const struct depot_record *rec,
+					u32 kind, bool racy)
+{
+	if (depot_size(rec) != trace->nr)
+		return false;
+	if (kind & DEPOT_WIDE)
+		return depot_equal_wide(trace, rec);
+	return depot_equal_narrow(trace->newest, trace->step, trace->nr, rec,
+				  depot_first_word(kind), depot_own(rec), racy);
+}
+
+/*
+ * Find @trace in @table, among the records of @kind. What the walk may miss: a
+ * record in a bucket that is being split, and one that is being inserted. Who
+ * finds nothing must therefore look again with the bucket locked.
+ */
+static __always_inline u32 depot_find(const struct depot_table *table,
+				      const struct depot_trace *trace,
+				      u32 hash, u32 kind, bool racy)
+{
+	u32 next = READ_ONCE(*depot_bucket(table, hash));
+
+	while (next & DEPOT_REF_MASK) {
+		u32 ref = next & DEPOT_REF_MASK;
+		struct depot_pool *pool = depot_pool(ref >> DEPOT_SEQ_SHIFT);
+		struct depot_record *rec;
+
+		/* An evicted pool: whatever follows is older still. */
+		if (racy && !pool)
+			break;
+		rec = depot_record_in(pool, ref);
+		next = READ_ONCE(rec->next);
+		if (READ_ONCE(rec->hash) == hash &&
+		    !((next ^ kind) & DEPOT_KIND_MASK) &&
+		    data_race(depot_equal(trace, rec, kind, racy)))
+			return ref;
+	}
+	return 0;
+}
+
+/*
+ * Find a persistent record under policy "evict": its pool may be overwritten while
+ * we read; then its number has no pool any more.
+ */
+static noinline u32 depot_find_racy(const struct depot_trace *trace, u32 hash,
+				    u32 kind)
+{
+	u32 ref = depot_find(&depot_persistent, trace, hash, kind, true);
+
+	/* Pairs with the barrier in depot_evict_oldest(). */
+	smp_rmb();
+	return ref && depot_pool(ref >> DEPOT_SEQ_SHIFT) ? ref : 0;
+}
+
+static __always_inline u32 depot_find_persistent(const struct depot_trace *trace,
+						 u32 hash, u32 kind)
+{
+	if (unlikely(depot_policy == DEPOT_EVICT))
+		return depot_find_racy(trace, hash, kind);
+	return depot_find(&depot_persistent, trace, hash, kind, false);
+}
+
+/* Find an evictable record and take a reference to it. */
+static __always_inline u32 depot_find_evictable(const struct depot_trace *trace,
+						u32 hash, u32 kind)
+{
+	u32 ref;
+
+	/*
+	 * Keeps freed records from being overwritten while we look at them, see
+	 * depot_free_now(). Not instrumented: we may be called from what traces
+	 * or instruments RCU.
+	 */
+	rcu_read_lock_sched_notrace();
+	ref = depot_find(&depot_evictable, trace, hash, kind, false);
+	if (ref && !depot_get(depot_record(ref)))
+		ref = 0;
+	rcu_read_unlock_sched_notrace();
+	return ref;
+}
+
+static __always_inline u32 depot_find_any(const struct depot_trace *trace,
+					  u32 hash, u32 kind)
+{
+	if (kind & DEPOT_EVICTABLE)
+		return depot_find_evictable(trace, hash, kind);
+	return depot_find_persistent(trace, hash, kind);
+}
+
+static u32 depot_save_slow(const struct depot_trace *trace, u32 hash, u32 kind,
+			   gfp_t gfp, bool can_alloc);
+
+static __always_inline u32 depot_kind(depot_flags_t flags)
+{
+	if (flags & STACK_DEPOT_FLAG_GET)
+		return DEPOT_EVICTABLE | DEPOT_REFS;
+	if (flags & STACK_DEPOT_FLAG_COUNT)
+		return DEPOT_REFS;
+	return 0;
+}
+
+static __always_inline u32 depot_find_or_insert(const struct depot_trace *trace,
+						gfp_t gfp, depot_flags_t flags)
+{
+	u32 kind = depot_kind(flags);
+	u32 hash = depot_hash(trace, kind);
+	u32 ref = depot_find_any(trace, hash, kind);
+
+	if (likely(ref))
+		return ref;
+	return depot_save_slow(trace, hash, kind, gfp,
+			       flags & STACK_DEPOT_FLAG_CAN_ALLOC);
+}
+
+static depot_stack_handle_t depot_save_current_copy(unsigned int skipnr,
+						    unsigned int max, gfp_t gfp,
+						    depot_flags_t flags);
+static bool depot_peek_interrupt(struct scs_trace_span *span, unsigned int skipnr);
+
+/* See stack_depot_save_current_max(). */
+noinline notrace depot_stack_handle_t
+__stack_depot_save_current(unsigned int skipnr, unsigned int max, gfp_t gfp,
+			   depot_flags_t flags)
+{
+	struct scs_trace_span span;
+	struct depot_trace trace;
+	unsigned long depth;
+
+	/* A trace out of an interrupt needs to be cut: filter_irq_stacks(). */
+	if (unlikely(!scs_trace_peek(&span, in_task())) &&
+	    !depot_peek_interrupt(&span, skipnr))
+		return depot_save_current_copy(skipnr, max, gfp, flags);
+
+	depth = span.top - span.base;
+	if (unlikely(skipnr >= depth))
+		return 0;
+	trace.newest = span.top - 1 - skipnr;
+	trace.step = -1;
+	trace.nr = min3(depth - skipnr, (unsigned long)max,
+			(unsigned long)CONFIG_STACKDEPOT_MAX_FRAMES);
+
+	return depot_find_or_insert(&trace, gfp, flags);
+}
+EXPORT_SYMBOL_GPL(__stack_depot_save_current);
+
+/* === Rare path: a trace that has to be stored ============================= */
+
+/*
+ * Whether 32 bits tell each frame of @trace, and low halves alone tell it from any
+ * other. The latter is not so where a frame came in with an exception: the frame
+ * before it is in the entry text.
+ */
+static bool depot_trace_narrow(const struct depot_trace *trace)
+{
+	const unsigned long entry_start = (unsigned long)__entry_text_start;
+	const unsigned long entry_size = __entry_text_end - __entry_text_start;
+	const unsigned long window = depot_window;
+	const unsigned long *p = trace->newest;
+	unsigned int left = trace->nr;
+	unsigned long outside = 0;
+
+	for (; --left; p += trace->step) {
+		outside |= *p - window;
+		if (*p - entry_start < entry_size)
+			return false;
+	}
+	/* What is entered from user space has no older frame. */
+	outside |= *p - window;
+	return !(outside >> 32);
+}
+
+static void depot_fill(struct depot_record *rec, const struct depot_trace *trace,
+		       u32 hash, u32 kind, unsigned int own, u16 shared)
+{
+	u32 *word = &rec->word[depot_first_word(kind)];
+	const unsigned long *p = trace->newest;
+	const long step = trace->step;
+
+	rec->next = kind;
+	rec->hash = hash;
+	rec->shared = shared;
+	rec->own = own - 1;
+	rec->size = trace->nr - 1;
+	if (kind & DEPOT_REFS)
+		atomic_set(depot_refs(rec), kind & DEPOT_EVICTABLE ? 1 : 0);
+	if (unlikely(kind & DEPOT_WIDE)) {
+		for (; own; own--, p += step, word += 2)
+			put_unaligned(*p, (unsigned long *)word);
+		return;
+	}
+	for (; own; own--, p += step)
+		*word++ = *p;
+}
+
+/* No reference: the hash has as many traces as may share one. */
+#define DEPOT_HASH_FULL		DEPOT_BUCKET_LOCK
+
+/*
+ * Put @space's record into its bucket, unless another CPU was faster: then return
+ * the reference of that record. 0 if an NMI found the bucket locked.
+ */
+static u32 depot_link(struct depot_table *table, const struct depot_trace *trace,
+		      u32 hash, u32 kind, const struct depot_space *space,
+		      bool *crowded)
+{
+	unsigned int others = 0, same = 0;
+	u32 *bucket, *link, ref, head;
+	unsigned long flags;
+
+	if (!depot_bucket_lock(table, hash, &bucket, &flags)) {
+		depot_count(DEPOT_DROP_CONTENDED);
+		return 0;
+	}
+
+	head = READ_ONCE(*bucket) & DEPOT_REF_MASK;
+	for (link = NULL, ref = head; ref; ref = *link & DEPOT_REF_MASK) {
+		struct depot_pool *pool = depot_pool(ref >> DEPOT_SEQ_SHIFT);
+		struct depot_record *rec = depot_record_in(pool, ref);
+
+		if (!pool) {
+			/* The rest was evicted. */
+			if (link)
+				WRITE_ONCE(*link, *link & ~DEPOT_REF_MASK);
+			else
+				head = 0;
+			break;
+		}
+		if (rec->hash == hash &&
+		    !((rec->next ^ kind) & DEPOT_KIND_MASK)) {
+			if (depot_equal(trace, rec, kind, false) &&
+			    (!(kind & DEPOT_EVICTABLE) || depot_get(rec))) {
+				depot_bucket_unlock(bucket, head, flags);
+				return ref;
+			}
+			same++;
+		}
+		link = &rec->next;
+		others++;
+	}
+
+	if (unlikely(same >= DEPOT_SAME_HASH && !(kind & DEPOT_HASHED_ALL))) {
+		depot_bucket_unlock(bucket, head, flags);
+		return DEPOT_HASH_FULL;
+	}
+	space->rec->next = kind | head;
+	depot_bucket_unlock(bucket, space->ref, flags);
+	*crowded = others >= 2;
+	return space->ref;
+}
+
+static u32 depot_insert_evictable(const struct depot_trace *trace, u32 hash,
+				  u32 kind, gfp_t gfp, bool can_alloc,
+				  bool *crowded)
+{
+	struct depot_space space;
+	u32 ref;
+
+	if (!depot_table_start(&depot_evictable, gfp, can_alloc)) {
+		depot_count(DEPOT_DROP_NOMEM);
+		return 0;
+	}
+	if (!depot_evictable_reserve(depot_record_units(kind, trace->nr), gfp,
+				     can_alloc, &space))
+		return 0;
+	depot_fill(space.rec, trace, hash, kind, trace->nr, 0);
+	depot_mark_start(&space);
+	ref = depot_link(&depot_evictable, trace, hash, kind, &space, crowded);
+	if (ref != space.ref) {
+		depot_clear_start(&space);
+		depot_evictable_release(&space);
+		if (ref && ref != DEPOT_HASH_FULL)
+			depot_count(DEPOT_RACED);
+		return ref;
+	}
+	depot_count(DEPOT_REFD_ALLOCS);
+	return ref;
+}
+
+static u32 depot_insert_persistent(const struct depot_trace *trace, u32 hash,
+				   u32 kind, gfp_t gfp, bool can_alloc,
+				   bool *crowded)
+{
+	unsigned int units = depot_record_units(kind, trace->nr);
+	struct depot_tails tails;
+	struct depot_space space;
+	struct depot_tail tail;
+	u32 ref;
+
+	depot_hash_tails(trace, kind, &tails);
+	do {
+		if (!depot_writable_pool(DEPOT_USE_PERSISTENT, gfp, can_alloc,
+					 units, &space))
+			return 0;
+		depot_find_tail(&space, trace, &tails, &tail);
+	} while (!depot_reserve(&space, depot_record_units(kind,
+							   trace->nr - tail.nr)));
+
+	depot_fill(space.rec, trace, hash, kind, trace->nr - tail.nr, tail.unit);
+	depot_mark_start(&space);
+	ref = depot_link(&depot_persistent, trace, hash, kind, &space, crowded);
+	if (ref != space.ref) {
+		depot_clear_start(&space);
+		depot_abandon(&space);
+		if (ref && ref != DEPOT_HASH_FULL)
+			depot_count(DEPOT_RACED);
+		return ref;
+	}
+	depot_offer_tails(&space, &tails, &tail);
+	depot_unpin(space.pool);
+
+	depot_count(DEPOT_PERSIST_COUNT);
+	depot_count_add(DEPOT_PERSIST_UNITS, space.units);
+	if (kind & DEPOT_WIDE)
+		depot_count(DEPOT_WIDE_COUNT);
+	return ref;
+}
+
+static noinline u32 depot_save_slow(const struct depot_trace *trace, u32 hash,
+				    u32 kind, gfp_t gfp, bool can_alloc)
+{
+	struct depot_table *table = kind & DEPOT_EVICTABLE ? &depot_evictable :
+							     &depot_persistent;
+	bool crowded = false;
+	u32 ref;
+
+	if (!depot_ready)
+		return 0;
+	/* As little can be had in NMI as without the flag. */
+	if (WARN_ON_ONCE(can_alloc && in_nmi()))
+		can_alloc = false;
+
+	if (!depot_trace_narrow(trace)) {
+		kind |= DEPOT_WIDE;
+		hash = depot_hash(trace, kind);
+		ref = depot_find_any(trace, hash, kind);
+		if (ref)
+			return ref;
+	}
+again:
+	if (kind & DEPOT_EVICTABLE)
+		ref = depot_insert_evictable(trace, hash, kind, gfp, can_alloc,
+					     &crowded);
+	else
+		ref = depot_insert_persistent(trace, hash, kind, gfp, can_alloc,
+					      &crowded);
+	if (unlikely(ref == DEPOT_HASH_FULL)) {
+		kind |= DEPOT_HASHED_ALL;
+		hash = depot_hash_all(trace, kind);
+		ref = depot_find_any(trace, hash, kind);
+		if (!ref)
+			goto again;
+	}
+	if (crowded)
+		depot_table_grow(table, gfp, can_alloc);
+	return ref;
+}
+
+/*
+ * Save a trace from an array: it is looked at frame by frame first, so that none
+ * of the narrow records can be taken for a wide trace, see depot_equal().
+ */
+static u32 depot_save(unsigned long *entries, unsigned int nr, gfp_t gfp,
+		      depot_flags_t flags)
+{
+	struct depot_trace trace = { .newest = entries, .step = 1 };
+
+	/* Where interrupts come from says nothing, and would fill the depot. */
+	nr = filter_irq_stacks(entries, nr);
+	if (unlikely(!nr || !depot_ready))
+		return 0;
+
+	trace.nr = min_t(unsigned int, nr, CONFIG_STACKDEPOT_MAX_FRAMES);
+	if (unlikely(!depot_trace_narrow(&trace)))
+		return depot_save_slow(&trace, 0, depot_kind(flags), gfp,
+				       flags & STACK_DEPOT_FLAG_CAN_ALLOC);
+	return depot_find_or_insert(&trace, gfp, flags);
+}
+
+static bool depot_in_irqentry_text(unsigned long addr)
+{
+	return in_range(addr, (unsigned long)__irqentry_text_start,
+			__irqentry_text_end - __irqentry_text_start) ||
+	       in_range(addr, (unsigned long)__softirqentry_text_start,
+			__softirqentry_text_end - __softirqentry_text_start);
+}
+
+/*
+ * Make @span what filter_irq_stacks() would leave of a trace that is saved in hard-
+ * or softirq context, if that lies on one shadow call stack.
+ */
+static noinline bool depot_peek_interrupt(struct scs_trace_span *span,
+					  unsigned int skipnr)
+{
+	const unsigned long *p;
+	bool whole;
+
+	if (!scs_trace_peek_current(span, &whole))
+		return false;
+	for (p = span->top - skipnr; --p >= span->base;) {
+		if (depot_in_irqentry_text(*p)) {
+			span->base = p;
+			return true;
+		}
+	}
+	return whole;
+}
+
+static noinline depot_stack_handle_t
+depot_save_current_copy(unsigned int skipnr, unsigned int max, gfp_t gfp,
+			depot_flags_t flags)
+{
+	unsigned long entries[CONFIG_STACKDEPOT_MAX_FRAMES];
+	unsigned int nr;
+
+	/* Leaves out this function and the one that called it, too. */
+	nr = stack_trace_save(entries,
+			      min_t(unsigned int, max, ARRAY_SIZE(entries)),
+			      skipnr + 2);
+	return depot_save(entries, nr, gfp, flags);
+}
+
+/**
+ * stack_depot_save_flags() - save a trace
+ * @entries: the trace, the newest frame first
+ * @nr_entries: number of frames; those beyond CONFIG_STACKDEPOT_MAX_FRAMES are
+ *	left out
+ * @alloc_flags: how memory may be allocated
+ * @depot_flags: STACK_DEPOT_FLAG_CAN_ALLOC if memory may be allocated at all,
+ *	STACK_DEPOT_FLAG_GET for a record that stack_depot_put() frees,
+ *	STACK_DEPOT_FLAG_COUNT for one with a count
+ *
+ * What precedes an interrupt is left out. A trace that is stored already costs
+ * neither a lock nor memory.
+ *
+ * Context: any. In NMI without STACK_DEPOT_FLAG_CAN_ALLOC.
+ * Return: the trace's handle, or 0 if it could not be stored.
+ */
+depot_stack_handle_t stack_depot_save_flags(unsigned long *entries,
+					    unsigned int nr_entries,
+					    gfp_t alloc_flags,
+					    depot_flags_t depot_flags)
+{
+	if (WARN_ON(depot_flags &
+		    ~(STACK_DEPOT_FLAGS_MASK | STACK_DEPOT_FLAG_COUNT)))
+		return 0;
+
+	return depot_save(entries, nr_entries, alloc_flags, depot_flags);
+}
+EXPORT_SYMBOL_GPL(stack_depot_save_flags);
+
+/**
+ * stack_depot_save() - save a trace for good
+ * @entries: the trace, the newest frame first
+ * @nr_entries: number of frames
+ * @alloc_flags: how memory may be allocated
+ *
+ * Context: any where @alloc_flags are allowed; not NMI.
+ * Return: as stack_depot_save_flags().
+ */
+depot_stack_handle_t stack_depot_save(unsigned long *entries,
+				      unsigned int nr_entries,
+				      gfp_t alloc_flags)
+{
+	return depot_save(entries, nr_entries, alloc_flags,
+			  STACK_DEPOT_FLAG_CAN_ALLOC);
+}
+EXPORT_SYMBOL_GPL(stack_depot_save);
+
+/* === Handles that callers bring back ====================================== */
+
+/**
+ * depot_look_up() - find the record of a handle
+ * @handle: the handle, or anything at all
+ * @rec: its record, if found
+ *
+ * A pool knows where its records begin: no other handle gets past that.
+ *
+ * Context: any.
+ * Return: what became of the trace.
+ */
+enum depot_lookup depot_look_up(depot_stack_handle_t handle,
+				struct depot_record **rec)
+{
+	u32 ref = handle & DEPOT_REF_MASK;
+	u32 seq = ref >> DEPOT_SEQ_SHIFT;
+	struct depot_pool **leaf, *pool;
+
+	/* Pairs with the release in depot_install_pool(). */
+	if (!ref || seq >= smp_load_acquire(&depot_next_seq))
+		return DEPOT_BAD;
+	leaf = READ_ONCE(depot_leaves[seq >> DEPOT_LEAF_SHIFT]);
+	pool = leaf ? READ_ONCE(leaf[seq & (DEPOT_LEAF_SIZE - 1)]) : NULL;
+	if (!pool)
+		return depot_policy == DEPOT_EVICT ? DEPOT_GONE : DEPOT_BAD;
+	if (!test_bit(ref & DEPOT_UNIT_MASK, pool->starts))
+		return DEPOT_BAD;
+	*rec = depot_record_in(pool, ref);
+	return DEPOT_FOUND;
+}
+
+static void depot_bad_handle(const char *what, depot_stack_handle_t handle)
+{
+	depot_count(DEPOT_BAD_HANDLES);
+	WARN(1, "corrupt handle or %s: %08x\n", what, handle);
+}
+
+/**
+ * stack_depot_copy() - copy a stored trace, or a part of it
+ * @handle: the trace's handle
+ * @from: how many of its newest frames to leave out
+ * @store: where to put the rest
+ * @size: how many frames fit
+ *
+ * Context: any.
+ * Return: number of frames stored; 0 where there are no more, or where the trace
+ * was evicted, also meanwhile.
+ */
+unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned int from,
+			      unsigned long *store, unsigned int size)
+{
+	struct depot_cursor cur;
+	struct depot_record *rec;
+	unsigned long frame;
+	unsigned int n = 0;
+
+	if (depot_look_up(handle, &rec) != DEPOT_FOUND)
+		return 0;
+
+	depot_cursor_init(&cur, rec);
+	while (n < size && data_race(depot_cursor_next(&cur, &frame))) {
+		if (from)
+			from--;
+		else
+			store[n++] = frame;
+	}
+
+	/* Pairs with the barrier in depot_evict_oldest(). */
+	smp_rmb();
+	return depot_look_up(handle, &rec) == DEPOT_FOUND ? n : 0;
+}
+
+/* Whether @handle means a trace that is there; if not, say so where it is wrong. */
+static enum depot_lookup depot_check(depot_stack_handle_t handle,
+				     const char *what, struct depot_record **rec)
+{
+	enum depot_lookup found = depot_look_up(handle, rec);
+
+	if (found == DEPOT_GONE)
+		depot_count(DEPOT_EVICTED_FETCHES);
+	else if (found == DEPOT_BAD)
+		depot_bad_handle(what, handle);
+	return found;
+}
+
+/**
+ * stack_depot_fetch() - get a trace
+ * @handle: its handle
+ * @entries: set to the trace, the newest frame first, or to NULL
+ *
+ * The depot makes a flat copy of the trace and keeps it for as long as the trace
+ * itself. Who only prints does better with stack_depot_print() or
+ * stack_depot_snprint(), which need no copy.
+ *
+ * Context: any.
+ * Return: number of frames; 0 where the trace was evicted, where @handle is 0 or
+ * corrupt, and where no memory is to be had for the copy.
+ */
+unsigned int stack_depot_fetch(depot_stack_handle_t handle,
+			       unsigned long **entries)
+{
+	struct depot_record *rec;
+
+	*entries = NULL;
+	/* The caller's pointer is initialized now, although not by its own code. */
+	kmsan_unpoison_memory(entries, sizeof(*entries));
+
+	if (!handle || !depot_ready)
+		return 0;
+	if (depot_check(handle, "use after stack_depot_put()", &rec) !=
+	    DEPOT_FOUND)
+		return 0;
+	return depot_flat_get(handle, rec, entries);
+}
+EXPORT_SYMBOL_GPL(stack_depot_fetch);
+
+/**
+ * stack_depot_put() - drop a reference that STACK_DEPOT_FLAG_GET took
+ * @handle: the trace's handle
+ *
+ * Context: any.
+ */
+void stack_depot_put(depot_stack_handle_t handle)
+{
+	static const char what[] = "unbalanced stack_depot_put()";
+	struct depot_record *rec;
+	int refs;
+
+	if (!handle || !depot_ready ||
+	    depot_check(handle, what, &rec) != DEPOT_FOUND)
+		return;
+	if (!(READ_ONCE(rec->next) & DEPOT_EVICTABLE)) {
+		depot_bad_handle(what, handle);
+		return;
+	}
+
+	refs = atomic_read(depot_refs(rec));
+	do {
+		/* Saturated, see depot_get(). */
+		if (refs < 0)
+			return;
+		if (!refs) {
+			depot_bad_handle(what, handle);
+			return;
+		}
+	} while (!atomic_try_cmpxchg(depot_refs(rec), &refs, refs - 1));
+	if (refs == 1)
+		depot_evictable_free(handle & DEPOT_REF_MASK);
+}
+EXPORT_SYMBOL_GPL(stack_depot_put);
+
+/**
+ * stack_depot_count_add() - change the count of a trace
+ * @handle: its handle, from a save with STACK_DEPOT_FLAG_COUNT
+ * @nr: what to add; negative to subtract
+ *
+ * The count of an evicted trace went with it.
+ *
+ * Context: any.
+ * Return: whether this depot keeps counts at all.
+ */
+bool stack_depot_count_add(depot_stack_handle_t handle, int nr)
+{
+	u32 seq = (handle & DEPOT_REF_MASK) >> DEPOT_SEQ_SHIFT;
+	struct depot_pool *pool;
+	struct depot_record *rec;
+
+	if (!handle || !depot_ready ||
+	    depot_look_up(handle, &rec) != DEPOT_FOUND)
+		return true;
+
+	pool = depot_pool_of(rec);
+	if (depot_policy == DEPOT_EVICT && !depot_pin(pool, seq))
+		return true;
+	if ((READ_ONCE(rec->next) & (DEPOT_REFS | DEPOT_EVICTABLE)) == DEPOT_REFS)
+		atomic_add(nr, depot_refs(rec));
+	if (depot_policy == DEPOT_EVICT)
+		depot_unpin(pool);
+	return true;
+}
+
+/**
+ * __stack_depot_get_stack_record() - none of upstream's records
+ * @handle: a handle
+ *
+ * page_owner keeps its counts with stack_depot_count_add().
+ *
+ * Return: NULL.
+ */
+struct stack_record *__stack_depot_get_stack_record(depot_stack_handle_t handle)
+{
+	return NULL;
+}
+
+/* Frames that are decoded at a time, to go easy on the stack. */
+#define DEPOT_PRINT_FRAMES	8
+
+static const char depot_gone_text[] = "(stack was evicted from the stack depot)";
+
+/**
+ * stack_depot_print() - print a trace
+ * @stack: its handle
+ *
+ * Context: any.
+ */
+void stack_depot_print(depot_stack_handle_t stack)
+{
+	unsigned long frames[DEPOT_PRINT_FRAMES];
+	struct depot_record *rec;
+	unsigned int from = 0, nr;
+
+	if (!stack || !depot_ready)
+		return;
+	switch (depot_check(stack, "use after stack_depot_put()", &rec)) {
+	case DEPOT_GONE:
+		pr_err(" %s\n", depot_gone_text);
+		return;
+	case DEPOT_BAD:
+		return;
+	case DEPOT_FOUND:
+		break;
+	}
+	while ((nr = stack_depot_copy(stack, from, frames, ARRAY_SIZE(frames)))) {
+		stack_trace_print(frames, nr, 0);
+		from += nr;
+	}
+	/* It may have been evicted meanwhile. */
+	if (depot_look_up(stack, &rec) == DEPOT_GONE)
+		pr_err(" %s\n", depot_gone_text);
+}
+EXPORT_SYMBOL_GPL(stack_depot_print);
+
+/**
+ * stack_depot_snprint() - print a trace into a buffer
+ * @handle: its handle
+ * @buf: the buffer
+ * @size: its size in bytes
+ * @spaces: how far to indent each line
+ *
+ * Context: any.
+ * Return: number of bytes, as stack_trace_snprint().
+ */
+int stack_depot_snprint(depot_stack_handle_t handle, char *buf, size_t size,
+			int spaces)
+{
+	unsigned long frames[DEPOT_PRINT_FRAMES];
+	struct depot_record *rec;
+	unsigned int from = 0, nr;
+	int total = 0, len;
+
+	if (!handle || !depot_ready)
+		return 0;
+	switch (depot_check(handle, "use after stack_depot_put()", &rec)) {
+	case DEPOT_GONE:
+		return snprintf(buf, size, "%*c%s\n", 1 + spaces, ' ',
+				depot_gone_text);
+	case DEPOT_BAD:
+		return 0;
+	case DEPOT_FOUND:
+		break;
+	}
+	while (size > 0 && (nr = stack_depot_copy(handle, from, frames,
+					      ARRAY_SIZE(frames)))) {
+		len = stack_trace_snprint(buf, size, frames, nr, spaces);
+		total += len;
+		if (len >= size)
+			break;
+		buf += len;
+		size -= len;
+		from += nr;
+	}
+	return total;
+}
+EXPORT_SYMBOL_GPL(stack_depot_snprint);
+
+/**
+ * stack_depot_set_extra_bits() - keep some bits of the caller's in a handle
+ * @handle: the handle
+ * @extra_bits: STACK_DEPOT_EXTRA_BITS bits
+ *
+ * Context: any.
+ * Return: @handle with the bits, or 0 if it is 0.
+ */
+depot_stack_handle_t __must_check
+stack_depot_set_extra_bits(depot_stack_handle_t handle, unsigned int extra_bits)
+{
+	if (!handle)
+		return 0;
+	return (handle & DEPOT_REF_MASK) | (extra_bits << DEPOT_REF_BITS);
+}
+EXPORT_SYMBOL(stack_depot_set_extra_bits);
+
+/**
+ * stack_depot_get_extra_bits() - what stack_depot_set_extra_bits() kept
+ * @handle: the handle
+ *
+ * Context: any.
+ * Return: the bits.
+ */
+unsigned int stack_depot_get_extra_bits(depot_stack_handle_t handle)
+{
+	return handle >> DEPOT_REF_BITS;
+}
+EXPORT_SYMBOL(stack_depot_get_extra_bits);
+
+/* === Boot ================================================================= */
+
+static int __init depot_disable(char *str)
+{
+	return kstrtobool(str, &stack_depot_disabled);
+}
+early_param("stack_depot_disable", depot_disable);
+
+static int depot_init(void)
+{
+	/* Halfway between the limits that the window leaves on both sides. */
+	depot_window = (unsigned long)_text - BIT(31);
+	/* Pairs with nothing: whoever saves later finds tables that are there. */
+	smp_store_release(&depot_ready, true);
+	return 0;
+}
+
+/**
+ * stack_depot_request_early_init() - ask for stack_depot_early_init() to do it
+ *
+ * Context: early parameters.
+ */
+void __init stack_depot_request_early_init(void)
+{
+	/* Too late to request early init now. */
+	WARN_ON(depot_early_passed);
+
+	depot_early_requested = true;
+}
+
+/**
+ * stack_depot_early_init() - make the depot ready, if that was requested
+ *
+ * Context: mm_core_init(), once.
+ * Return: 0.
+ */
+int __init stack_depot_early_init(void)
+{
+	if (WARN_ON(depot_early_passed))
+		return 0;
+	depot_early_passed = true;
+
+	if (stack_depot_disabled) {
+		pr_info("disabled\n");
+		return 0;
+	}
+	if (!depot_early_requested)
+		return 0;
+	return depot_init();
+}
+
+/**
+ * stack_depot_init() - make the depot ready
+ *
+ * Context: any; nothing is allocated.
+ * Return: 0. With stack_depot_disable= it stays as it is and saves nothing.
+ */
+int stack_depot_init(void)
+{
+	if (stack_depot_disabled || depot_ready)
+		return 0;
+	return depot_init();
+}
+EXPORT_SYMBOL_GPL(stack_depot_init);

@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How the depot keeps traces: handles, records, pools, tables, and the walk over a stored trace. */
+#ifndef _LIB_STACKDEPOT_FAST_DEPOT_H
+#define _LIB_STACKDEPOT_FAST_DEPOT_H
+
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/gfp.h>
+#include <linux/log2.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/percpu-defs.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/stackdepot_fast.h>
+#include <linux/types.h>
+#include <linux/unaligned.h>
+
+/* === Handles ============================================================== */
+
+/*
+ * Without its extra bits a handle is a reference: the place of a record, in
+ * units, in an address space of pools that are numbered in the order in which
+ * they came into use. A pool's number is never used again, so a handle can't
+ * come to mean another pool's trace.
+ */
+#define DEPOT_UNIT_SHIFT	3
+#define DEPOT_UNIT_SIZE		BIT(DEPOT_UNIT_SHIFT)
+#define DEPOT_REF_BITS		(DEPOT_HANDLE_BITS - STACK_DEPOT_EXTRA_BITS)
+#define DEPOT_REF_MASK		GENMASK_U32(DEPOT_REF_BITS - 1, 0)
+
+/* A pool is 16 KiB, or a page where that is larger, and naturally aligned. */
+#define DEPOT_PAGES_ORDER	(PAGE_SHIFT < 14 ? 14 - PAGE_SHIFT : 0)
+#define DEPOT_POOL_SHIFT	(PAGE_SHIFT + DEPOT_PAGES_ORDER)
+#define DEPOT_POOL_BYTES	BIT(DEPOT_POOL_SHIFT)
+#define DEPOT_SEQ_SHIFT		(DEPOT_POOL_SHIFT - DEPOT_UNIT_SHIFT)
+#define DEPOT_POOL_UNITS	BIT(DEPOT_SEQ_SHIFT)
+#define DEPOT_UNIT_MASK		(DEPOT_POOL_UNITS - 1)
+#define DEPOT_MAX_SEQ		BIT(DEPOT_REF_BITS - DEPOT_SEQ_SHIFT)
+
+/* === Records ============================================================== */
+
+/**
+ * struct depot_record - a stored trace, or the inner part of one
+ * @next: reference of the next record in the bucket, and the record's kind;
+ *	changed under the bucket's lock
+ * @hash: of the whole trace and its kind; links freed records, too
+ * @shared: where in the same pool, in units, the record lies that holds the
+ *	trace's outer frames; 0 if this one holds all
+ * @own: frames in this record, less one
+ * @size: frames of the whole trace, less one
+ * @word: with DEPOT_REFS the number of references or pages, then the frames, the
+ *	newest first: the low halves of their addresses, or with DEPOT_WIDE whole
+ *	ones from @word[1] on
+ *
+ * A record's outer frames, if they aren't its own, are the outermost frames of
+ * the other record's trace. All but @next and @word[0] of a record that can be
+ * found stays as it is.
+ */
+struct depot_record {
+	u32 next;
+	u32 hash;
+	u16 shared;
+	u8 own;
+	u8 size;
+	u32 word[];
+};
+
+#define DEPOT_WIDE		BIT(27)	/* frames take 64 bits */
+#define DEPOT_REFS		BIT(28)	/* @word[0] counts */
+#define DEPOT_EVICTABLE		BIT(29)	/* freed with its last reference */
+#define DEPOT_HASHED_ALL	BIT(30)	/* hashed by all of its frames */
+#define DEPOT_KIND_MASK		(DEPOT_WIDE | DEPOT_REFS | DEPOT_EVICTABLE | \
+				 DEPOT_HASHED_ALL)
+#define DEPOT_RECORD_MAX_FRAMES	256
+
+static_assert(CONFIG_STACKDEPOT_MAX_FRAMES <= DEPOT_RECORD_MAX_FRAMES);
+
+static __always_inline unsigned int depot_own(const struct depot_record *rec)
+{
+	return rec->own + 1U;
+}
+
+static __always_inline unsigned int depot_size(const struct depot_record *rec)
+{
+	return rec->size + 1U;
+}
+
+/* Index into a record's words of its newest frame. */
+static __always_inline unsigned int depot_first_word(u32 kind)
+{
+	return kind & (DEPOT_WIDE | DEPOT_REFS) ? 1 : 0;
+}
+
+/* Units that a record with @own frames takes. */
+static inline unsigned int depot_record_units(u32 kind, unsigned int own)
+{
+	size_t words = depot_first_word(kind) +
+		       (size_t)own * (kind & DEPOT_WIDE ? 2 : 1);
+	size_t bytes = sizeof(struct depot_record) + words * sizeof(u32);
+
+	/* Once freed, a record holds a list's link and an RCU cookie. */
+	if (kind & DEPOT_EVICTABLE)
+		bytes = max(bytes, sizeof(struct depot_record) +
+				   sizeof(u32) + sizeof(u64));
+	return DIV_ROUND_UP(bytes, DEPOT_UNIT_SIZE);
+}
+
+/* References of an evictable record, or the count of one that has a count. */
+static __always_inline atomic_t *depot_refs(struct depot_record *rec)
+{
+	return (atomic_t *)&rec->word[0];
+}
+
+/*
+ * Take a reference, unless the record is being freed. Saturates: then the record
+ * stays for good.
+ */
+static __always_inline bool depot_get(struct depot_record *rec)
+{
+	return refcount_inc_not_zero((refcount_t *)&rec->word[0]);
+}
+
+/* === Pools ================================================================ */
+
+/**
+ * struct depot_pool - what a pool begins with
+ * @state: its number, how many write to it, how far it is used: see DEPOT_STATE_*
+ * @evictable: whether it holds evictable records, which an arena manages
+ * @arena: the arena's number
+ * @next: number of the arena's next older pool
+ * @longest: no free run of units is longer than this
+ * @starts: a bit for each unit at which a record begins
+ * @used: evictable records only: a bit for each unit that is not free
+ */
+struct depot_pool {
+	u64 state;
+	bool evictable;
+	u8 arena;
+	u16 longest;
+	u32 next;
+	unsigned long starts[BITS_TO_LONGS(DEPOT_POOL_UNITS)];
+	unsigned long used[];
+};
+
+/*
+ * One word, so that space can only be had in the pool that was meant: the number
+ * in the upper half, below it the writers that pin the pool, then the units used.
+ */
+#define DEPOT_STATE_USED	GENMASK_ULL(15, 0)
+#define DEPOT_STATE_WRITER	BIT_ULL(16)
+#define DEPOT_STATE_WRITERS	GENMASK_ULL(31, 16)
+#define DEPOT_STATE_SEQ_SHIFT	32
+
+/* Numbers map to pools in two steps; the second step's page is a leaf. */
+#define DEPOT_LEAF_SHIFT	(PAGE_SHIFT - 3)
+#define DEPOT_LEAF_SIZE		BIT(DEPOT_LEAF_SHIFT)
+#define DEPOT_NR_LEAVES		DIV_ROUND_UP(DEPOT_MAX_SEQ, DEPOT_LEAF_SIZE)
+
+extern struct depot_pool **depot_leaves[DEPOT_NR_LEAVES];
+
+/*
+ * The pool numbered @seq. NULL where that was evicted or never existed.
+ *
+ * Pairs with the release that made a reference into the pool visible: who has
+ * the reference finds the pool through an address that depends on it.
+ */
+static __always_inline struct depot_pool *depot_pool(u32 seq)
+{
+	return READ_ONCE(depot_leaves[seq >> DEPOT_LEAF_SHIFT]
+				     [seq & (DEPOT_LEAF_SIZE - 1)]);
+}
+
+static __always_inline struct depot_record *
+depot_record_in(const struct depot_pool *pool, u32 unit)
+{
+	return (void *)pool + ((unit & DEPOT_UNIT_MASK) << DEPOT_UNIT_SHIFT);
+}
+
+/* The record that @ref means, which was found in a table. NULL as above. */
+static __always_inline struct depot_record *depot_record(u32 ref)
+{
+	struct depot_pool *pool = depot_pool(ref >> DEPOT_SEQ_SHIFT);
+
+	return likely(pool) ? depot_record_in(pool, ref) : NULL;
+}
+
+static __always_inline struct depot_pool *
+depot_pool_of(const struct depot_record *rec)
+{
+	return (void *)((unsigned long)rec & ~(DEPOT_POOL_BYTES - 1));
+}
+
+static __always_inline u32 depot_ref_of(const struct depot_record *rec)
+{
+	u64 seq = READ_ONCE(depot_pool_of(rec)->state) >> DEPOT_STATE_SEQ_SHIFT;
+	unsigned long offset = (unsigned long)rec & (DEPOT_POOL_BYTES - 1);
+
+	return (seq << DEPOT_SEQ_SHIFT) | (offset >> DEPOT_UNIT_SHIFT);
+}
+
+/**
+ * struct depot_space - room for a record that is being written
+ * @pool: the pool
+ * @seq: its number
+ * @rec: where in it
+ * @ref: the reference of that place
+ * @units: how much
+ */
+struct depot_space {
+	struct depot_pool *pool;
+	u32 seq;
+	struct depot_record *rec;
+	u32 ref;
+	unsigned int units;
+};
+
+/**
+ * enum depot_use - what a pool is asked for
+ * @DEPOT_USE_PERSISTENT: records that stay
+ * @DEPOT_USE_FLAT: a flat copy, for which the limit may be exceeded
+ * @DEPOT_USE_EVICTABLE: an arena's records; no other kind shares that pool
+ */
+enum depot_use {
+	DEPOT_USE_PERSISTENT,
+	DEPOT_USE_FLAT,
+	DEPOT_USE_EVICTABLE,
+};
+
+extern u32 depot_next_seq;
+
+/* pool.c */
+bool depot_writable_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
+			 unsigned int units, struct depot_space *space);
+bool depot_reserve(struct depot_space *space, unsigned int units);
+void depot_abandon(struct depot_space *space);
+struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units);
+void depot_refill(gfp_t gfp, bool can_alloc);
+bool depot_pin(struct depot_pool *pool, u32 seq);
+void depot_unpin(struct depot_pool *pool);
+bool depot_may_grow(unsigned long bytes);
+unsigned long depot_bytes(void);
+unsigned int depot_nr_pools(void);
+u32 depot_next_record(u32 ref, struct depot_record **rec);
+
+static inline void depot_mark_start(const struct depot_space *space)
+{
+	set_bit(space->ref & DEPOT_UNIT_MASK, space->pool->starts);
+}
+
+static inline void depot_clear_start(const struct depot_space *space)
+{
+	clear_bit(space->ref & DEPOT_UNIT_MASK, space->pool->starts);
+}
+
+/* arena.c */
+bool depot_evictable_reserve(unsigned int units, gfp_t gfp, bool can_alloc,
+			     struct depot_space *space);
+void depot_evictable_release(const struct depot_space *space);
+void depot_evictable_free(u32 ref);
+
+/* === Traces that are being saved ========================================== */
+
+/**
+ * struct depot_trace - a trace where the caller has it
+ * @newest: its newest frame
+ * @step: from a frame to the next older one: 1 in an array, -1 on a stack
+ * @nr: number of frames, not 0
+ */
+struct depot_trace {
+	const unsigned long *newest;
+	long step;
+	unsigned int nr;
+};
+
+static __always_inline unsigned long
+depot_frame(const struct depot_trace *trace, unsigned int i)
+{
+	return trace->newest[(long)i * trace->step];
+}
+
+/*
+ * Kernel and modules lie within 2 GiB of each other, so a window of 4 GiB around
+ * the kernel's text holds all return addresses but those of code that something
+ * generated elsewhere.
+ */
+extern unsigned long depot_window;
+
+static __always_inline bool depot_in_window(unsigned long addr)
+{
+	return !((addr - depot_window) >> 32);
+}
+
+static __always_inline unsigned long depot_widen(u32 low)
+{
+	return depot_window + (u32)(low - (u32)depot_window);
+}
+
+/*
+ * Traces are hashed by their number of frames and by eight of them: the newest
+ * three are much the same in all of a caller's traces, and the eight that follow
+ * tell nearly all traces from each other. That is measured on recorded traces: a
+ * hit compares with 1.03 records on average, and of 4769 traces at most 24 have
+ * the same eight. So as not to depend on it, DEPOT_SAME_HASH of them share a hash;
+ * those that come later are hashed by all of their frames, see depot_save_slow().
+ *
+ * The multiplier is odd, from the digits of the golden ratio; 32 bits of them, as
+ * the code loads those in two instructions.
+ */
+#define DEPOT_HASH_MULTIPLIER	0x9e3779b1ULL
+#define DEPOT_HASH_SKIP		3
+#define DEPOT_HASH_FRAMES	8
+#define DEPOT_SAME_HASH		8
+
+static __always_inline u64 depot_hash_one(u64 sum, unsigned long frame)
+{
+	return sum * DEPOT_HASH_MULTIPLIER + frame;
+}
+
+static __always_inline u32 depot_hash_finish(u64 sum)
+{
+	return (sum * DEPOT_HASH_MULTIPLIER) >> 32;
+}
+
+static inline u32 depot_hash_all(const struct depot_trace *trace, u32 kind)
+{
+	u64 sum = trace->nr + (kind >> 16);
+	unsigned int i;
+
+	for (i = 0; i < trace->nr; i++)
+		sum = depot_hash_one(sum, depot_frame(trace, i));
+	return depot_hash_finish(sum);
+}
+
+static __always_inline u32 depot_hash(const struct depot_trace *trace, u32 kind)
+{
+	const unsigned long *p = trace->newest + DEPOT_HASH_SKIP * trace->step;
+	u64 sum = trace->nr + (kind >> 16);
+	int i;
+
+	if (unlikely(trace->nr < DEPOT_HASH_SKIP + DEPOT_HASH_FRAMES))
+		return depot_hash_all(trace, kind);
+
+#pragma GCC unroll 8
+	for (i = 0; i < DEPOT_HASH_FRAMES; i++)
+		sum = depot_hash_one(sum, p[i * trace->step]);
+	return depot_hash_finish(sum);
+}
+
+/* === Stored traces ======================================================== */
+
+/**
+ * struct depot_cursor - a walk over a stored trace, from the newest frame on
+ * @rec: the record that holds the next frame
+ * @at: its number among that record's own frames
+ * @left: frames left, this one included
+ */
+struct depot_cursor {
+	const struct depot_record *rec;
+	unsigned int at;
+	unsigned int left;
+};
+
+static inline void depot_cursor_init(struct depot_cursor *cur,
+				     const struct depot_record *rec)
+{
+	cur->rec = rec;
+	cur->at = 0;
+	cur->left = depot_size(rec);
+}
+
+/*
+ * Get the next frame into @frame. False at the end, and where a record turns out
+ * to make no sense, as it may when its pool is being overwritten: nothing is read
+ * from outside the pool, and the walk goes down in it, so that it ends.
+ */
+static inline bool depot_cursor_next(struct depot_cursor *cur,
+				     unsigned long *frame)
+{
+	const struct depot_record *rec = cur->rec;
+	const struct depot_pool *pool = depot_pool_of(rec);
+	const void *addr;
+	size_t bytes;
+	u32 kind;
+
+	if (!cur->left)
+		return false;
+
+	if (cur->at >= depot_own(rec)) {
+		const struct depot_record *outer =
+			depot_record_in(pool, rec->shared);
+
+		if (!rec->shared || outer >= rec)
+			return false;
+		cur->at = depot_size(outer) - cur->left;
+		cur->rec = outer;
+		rec = outer;
+		if (cur->at >= depot_own(rec))
+			return false;
+	}
+
+	kind = READ_ONCE(rec->next);
+	bytes = kind & DEPOT_WIDE ? sizeof(unsigned long) : sizeof(u32);
+	addr = (const void *)&rec->word[depot_first_word(kind)] + cur->at * bytes;
+	if (addr + bytes > (const void *)pool + DEPOT_POOL_BYTES)
+		return false;
+
+	*frame = kind & DEPOT_WIDE ? get_unaligned((const unsigned long *)addr) :
+				     depot_widen(*(const u32 *)addr);
+	cur->at++;
+	cur->left--;
+	return true;
+}
+
+/* tail.c */
+
+/**
+ * struct depot_tail - the outer part of a trace, which a record holds already
+ * @unit: where that record lies in the pool
+ * @nr: number of frames that it can serve; 0 if there is no such record
+ */
+struct depot_tail {
+	u16 unit;
+	unsigned int nr;
+};
+
+/* Tails of this many frames, twice as many, and so on can be shared. */
+#define DEPOT_TAIL_STEP		4
+#define DEPOT_NR_TAILS		(CONFIG_STACKDEPOT_MAX_FRAMES / DEPOT_TAIL_STEP + 1)
+
+/**
+ * struct depot_tails - the hashes of a trace's tails
+ * @nr: number of them
+ * @hash: that of the tail with (n + 1) * DEPOT_TAIL_STEP frames
+ */
+struct depot_tails {
+	unsigned int nr;
+	u32 hash[DEPOT_NR_TAILS];
+};
+
+void depot_hash_tails(const struct depot_trace *trace, u32 kind,
+		      struct depot_tails *tails);
+void depot_find_tail(const struct depot_space *space,
+		     const struct depot_trace *trace,
+		     const struct depot_tails *tails, struct depot_tail *tail);
+void depot_offer_tails(const struct depot_space *space,
+		       const struct depot_tails *tails,
+		       const struct depot_tail *tail);
+
+/* Two frames as a record holds them, in one load. */
+static __always_inline u64 depot_pair(const unsigned long *p, long step)
+{
+	unsigned long newer = p[0], older = p[step];
+
+	/* Keeps the compiler from loading halves, as it can load pairs at once. */
+	OPTIMIZER_HIDE_VAR(newer);
+	OPTIMIZER_HIDE_VAR(older);
+	if (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN))
+		swap(newer, older);
+	return (u32)newer | (u64)older << 32;
+}
+
+/*
+ * Whether the low halves of @nr frames are those at @word. Steps of eight keep it
+ * at about two and a half instructions a frame.
+ */
+static __always_inline bool depot_equal_low(const unsigned long *p, long step,
+					    const u32 *word, unsigned int nr)
+{
+	const u64 *pair = (const u64 *)word;
+
+	for (; nr >= 4; nr -= 4) {
+		/* Without a branch between the two. */
+		if ((int)(depot_pair(p, step) != get_unaligned(pair)) |
+		    (int)(depot_pair(p + 2 * step, step) != get_unaligned(pair + 1)))
+			return false;
+		p += 4 * step;
+		pair += 2;
+	}
+	if (nr & 2) {
+		if (depot_pair(p, step) != get_unaligned(pair))
+			return false;
+		p += 2 * step;
+		pair++;
+	}
+	return !(nr & 1) || (u32)*p == *(const u32 *)pair;
+}
+
+/**
+ * depot_equal_narrow() - compare frames with those of a narrow record
+ * @p: the newest of the frames
+ * @step: as in &struct depot_trace
+ * @nr: how many, not 0
+ * @rec: the record
+ * @first: index of the first word to compare with
+ * @own: how many of the record's own frames follow from there, not 0
+ * @racy: whether the record may be overwritten meanwhile; then whatever it says is
+ *	checked, so that nothing is read from outside the pool
+ *
+ * The rest is looked for in the record that it shares its outer frames with, and
+ * so on; the record has @nr frames in all from there.
+ *
+ * Return: number of records that were walked if all frames are the same, or 0.
+ */
+static __always_inline unsigned int
+depot_equal_narrow(const unsigned long *p, long step, unsigned int nr,
+		   const struct depot_record *rec, unsigned int first,
+		   unsigned int own, bool racy)
+{
+	unsigned int parts = 1;
+
+	for (;;) {
+		const struct depot_record *outer;
+		unsigned int skip;
+
+		if (racy && own > nr)
+			return 0;
+		if (!depot_equal_low(p, step, &rec->word[first], own))
+			return 0;
+		nr -= own;
+		if (!nr)
+			return parts;
+
+		outer = depot_record_in(depot_pool_of(rec), rec->shared);
+		if (racy && outer >= rec)
+			return 0;
+		rec = outer;
+		p += (long)own * step;
+		skip = depot_size(rec) - nr;
+		own = depot_own(rec);
+		if (racy && skip >= own)
+			return 0;
+		own -= skip;
+		first = depot_first_word(READ_ONCE(rec->next)) + skip;
+		parts++;
+	}
+}
+
+/* === Tables =============================================================== */
+
+/**
+ * struct depot_table - a hash table that grows by a bucket at a time
+ * @geometry: number of buckets in the lower half; in the upper one that number
+ *	less one, rounded up to all ones
+ * @dir: pages of buckets
+ * @dir_size: pages that @dir has room for
+ * @growing: set by who adds a bucket
+ *
+ * A bucket is the reference of its first record. Bucket n was split off the one
+ * that n is without its highest bit. Bits 0-26 of a bucket are the reference, bit
+ * 31 is its lock.
+ */
+struct depot_table {
+	u64 geometry;
+	u32 **dir;
+	unsigned int dir_size;
+	atomic_t growing;
+};
+
+#define DEPOT_BUCKET_LOCK	BIT(31)
+#define DEPOT_BUCKETS_SHIFT	(PAGE_SHIFT - 2)
+#define DEPOT_BUCKETS_PER_PAGE	BIT(DEPOT_BUCKETS_SHIFT)
+#define DEPOT_GEOMETRY(n)	((u64)(roundup_pow_of_two(n) - 1) << 32 | (n))
+
+/* Persistent records and evictable ones: see the comments in pool.c. */
+extern struct depot_table depot_persistent;
+extern struct depot_table depot_evictable;
+
+static __always_inline u32 *
+depot_bucket(const struct depot_table *table, u32 hash)
+{
+	/* Pairs with the release in depot_table_split(). */
+	u64 geometry = smp_load_acquire(&table->geometry);
+	u32 n = hash & (u32)(geometry >> 32);
+
+	if (n >= (u32)geometry)
+		n &= (u32)(geometry >> 33);
+	return &READ_ONCE(READ_ONCE(table->dir)[n >> DEPOT_BUCKETS_SHIFT])
+		[n & (DEPOT_BUCKETS_PER_PAGE - 1)];
+}
+
+bool depot_bucket_lock(struct depot_table *table, u32 hash, u32 **bucket,
+		       unsigned long *flags);
+void depot_bucket_unlock(u32 *bucket, u32 ref, unsigned long flags);
+bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc);
+void depot_table_grow(struct depot_table *table, gfp_t gfp, bool can_alloc);
+unsigned long depot_table_bytes(const struct depot_table *table);
+
+/* === Policy =============================================================== */
+
+enum depot_policy {
+	DEPOT_STOP,	/* at the limit, new traces are dropped */
+	DEPOT_EVICT,	/* at the limit, the oldest pool's traces are */
+};
+
+extern enum depot_policy depot_policy;
+extern unsigned int depot_max_pools;
+extern unsigned long depot_max_bytes;
+extern bool depot_ready;
+
+/* === Statistics =========================================================== */
+
+enum depot_counter {
+	DEPOT_REFD_ALLOCS,	/* evictable records saved */
+	DEPOT_REFD_FREES,	/* evictable records whose last reference went */
+	DEPOT_PERSIST_COUNT,	/* persistent records saved */
+	DEPOT_PERSIST_UNITS,
+	DEPOT_WIDE_COUNT,
+	DEPOT_FLAT_COUNT,	/* flat copies that stack_depot_fetch() made */
+	DEPOT_FLAT_UNITS,
+	DEPOT_QUARANTINED,	/* freed records ... */
+	DEPOT_RECLAIMED,	/* ... and those of them whose space is free again */
+	DEPOT_EVICTED_POOLS,
+	DEPOT_EVICTED_FETCHES,
+	DEPOT_BAD_HANDLES,
+	DEPOT_RACED,		/* records that another CPU saved first */
+	DEPOT_DROP_NOMEM,	/* traces not saved: no memory, or not allowed to ask */
+	DEPOT_DROP_LIMIT,	/* ... the limit is reached */
+	DEPOT_DROP_CONTENDED,	/* ... an NMI met a lock that was held */
+	DEPOT_FLAT_FAILED,	/* fetches that found no memory for a flat copy */
+	DEPOT_NR_COUNTERS,
+};
+
+struct depot_counters {
+	unsigned long n[DEPOT_NR_COUNTERS];
+};
+
+DECLARE_PER_CPU(struct depot_counters, depot_counters);
+
+#define depot_count_add(counter, by) \
+	this_cpu_add(depot_counters.n[counter], by)
+#define depot_count(counter)	depot_count_add(counter, 1)
+
+unsigned long depot_sum(enum depot_counter counter);
+
+/* === Handles that callers bring back ====================================== */
+
+/**
+ * enum depot_lookup - what became of a handle's trace
+ * @DEPOT_FOUND: it is there
+ * @DEPOT_GONE: the policy evicted it
+ * @DEPOT_BAD: no such trace was ever stored, or it was freed
+ */
+enum depot_lookup {
+	DEPOT_FOUND,
+	DEPOT_GONE,
+	DEPOT_BAD,
+};
+
+enum depot_lookup depot_look_up(depot_stack_handle_t handle,
+				struct depot_record **rec);
+
+/* flat.c */
+unsigned int depot_flat_get(depot_stack_handle_t handle,
+			    struct depot_record *rec, unsigned long **entries);
+void depot_flat_drop(u32 ref);
+
+#endif /* _LIB_STACKDEPOT_FAST_DEPOT_H */

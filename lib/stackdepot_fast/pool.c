@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Pools: where they come from, how room in them is had without a lock, and which go at the limit. */
+
+#define pr_fmt(fmt) "stackdepot: " fmt
+
+#include <linux/init.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/kmsan.h>
+#include <linux/kstrtox.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+
+#include "depot.h"
+
+/* === Data ================================================================= */
+
+/* The first leaf is static, so that the first pools need nothing but themselves. */
+static struct depot_pool *depot_first_leaf[DEPOT_LEAF_SIZE];
+struct depot_pool **depot_leaves[DEPOT_NR_LEAVES] = { depot_first_leaf };
+
+/* Changed under depot_grow_lock, all of them but the spare pool. */
+u32 depot_next_seq;
+static u32 depot_oldest_seq;
+static unsigned int depot_live_pools;
+static struct depot_pool *depot_current;
+
+/* A pool in reserve, for those who can't allocate; taken and given with xchg(). */
+static struct depot_pool *depot_spare;
+
+/*
+ * Held while a pool comes into use: a few dozen instructions, and one pool's worth
+ * of bits to clear. NMIs only try.
+ */
+static DEFINE_RAW_SPINLOCK(depot_grow_lock);
+
+/* As many as upstream's depot takes, 128 MiB of them with pages of 4 KiB. */
+#define DEPOT_DEFAULT_MAX_POOLS	8192U
+
+enum depot_policy depot_policy __read_mostly = DEPOT_STOP;
+unsigned int depot_max_pools __read_mostly =
+	MIN(DEPOT_DEFAULT_MAX_POOLS, DEPOT_MAX_SEQ);
+unsigned long depot_max_bytes __read_mostly = ULONG_MAX;
+
+/* With fewer pools "evict" would drop traces before anyone could ask for them. */
+#define DEPOT_MIN_POOLS		3
+
+/* === Room for a record ==================================================== */
+
+static __always_inline u64 depot_state(u32 seq, unsigned int used)
+{
+	return (u64)seq << DEPOT_STATE_SEQ_SHIFT | used;
+}
+
+static __always_inline unsigned int depot_state_used(u64 state)
+{
+	return state & DEPOT_STATE_USED;
+}
+
+/*
+ * Who compares with a record of a pool that is evicted at that moment may read as
+ * many frames past it as a trace has. Keep that inside the pool.
+ */
+static __always_inline unsigned int depot_usable_units(void)
+{
+	if (depot_policy != DEPOT_EVICT)
+		return DEPOT_POOL_UNITS;
+	return DEPOT_POOL_UNITS -
+	       depot_record_units(DEPOT_WIDE, DEPOT_RECORD_MAX_FRAMES);
+}
+
+/**
+ * depot_reserve() - take room from a pool and pin the pool
+ * @space: pool and number, which depot_writable_pool() filled in; gets the rest
+ * @units: how much
+ *
+ * The pool stays pinned until depot_unpin() or depot_abandon(): it can't be
+ * evicted.
+ *
+ * Context: any.
+ * Return: false if the pool is full now, or another one.
+ */
+bool depot_reserve(struct depot_space *space, unsigned int units)
+{
+	u64 *state = &space->pool->state;
+	u64 old = READ_ONCE(*state);
+	unsigned int at;
+
+	do {
+		at = depot_state_used(old);
+		if (old >> DEPOT_STATE_SEQ_SHIFT != space->seq ||
+		    at + units > depot_usable_units() ||
+		    (old & DEPOT_STATE_WRITERS) == DEPOT_STATE_WRITERS)
+			return false;
+		/* Pairs with the cmpxchg() in depot_evict_oldest(). */
+	} while (!try_cmpxchg(state, &old, old + DEPOT_STATE_WRITER + units));
+
+	space->rec = depot_record_in(space->pool, at);
+	space->ref = space->seq << DEPOT_SEQ_SHIFT | at;
+	space->units = units;
+	return true;
+}
+
+/**
+ * depot_abandon() - give back what depot_reserve() took
+ * @space: the room; nothing refers to it
+ *
+ * Context: any.
+ */
+void depot_abandon(struct depot_space *space)
+{
+	u64 *state = &space->pool->state;
+	u64 old = READ_ONCE(*state);
+	u64 new;
+
+	do {
+		new = old - DEPOT_STATE_WRITER;
+		/* Lost, if others have taken what follows. */
+		if (depot_state_used(old) ==
+		    (space->ref & DEPOT_UNIT_MASK) + space->units)
+			new -= space->units;
+	} while (!try_cmpxchg(state, &old, new));
+}
+
+/**
+ * depot_pin() - keep a pool from being evicted
+ * @pool: the pool
+ * @seq: the number that it must have
+ *
+ * Context: any.
+ * Return: false if it was evicted.
+ */
+bool depot_pin(struct depot_pool *pool, u32 seq)
+{
+	u64 old = READ_ONCE(pool->state);
+
+	do {
+		if (old >> DEPOT_STATE_SEQ_SHIFT != seq ||
+		    (old & DEPOT_STATE_WRITERS) == DEPOT_STATE_WRITERS)
+			return false;
+	} while (!try_cmpxchg(&pool->state, &old, old + DEPOT_STATE_WRITER));
+	return true;
+}
+
+/**
+ * depot_unpin() - undo depot_pin(), or finish what depot_reserve() began
+ * @pool: the pool
+ *
+ * Context: any.
+ */
+void depot_unpin(struct depot_pool *pool)
+{
+	u64 old = READ_ONCE(pool->state);
+
+	/* Pairs with the cmpxchg() in depot_evict_oldest(): all is written. */
+	while (!try_cmpxchg(&pool->state, &old, old - DEPOT_STATE_WRITER))
+		;
+}
+
+/* === Limits =============================================================== */
+
+/**
+ * depot_bytes() - memory that the depot takes
+ *
+ * Context: any.
+ * Return: bytes: pools, the one in reserve included, tables, and leaves.
+ */
+unsigned long depot_bytes(void)
+{
+	unsigned int i, leaves = 0;
+
+	for (i = 0; i < DEPOT_NR_LEAVES; i++)
+		leaves += !!READ_ONCE(depot_leaves[i]);
+	return (READ_ONCE(depot_live_pools) + !!READ_ONCE(depot_spare)) *
+		       DEPOT_POOL_BYTES +
+	       depot_table_bytes(&depot_persistent) +
+	       depot_table_bytes(&depot_evictable) +
+	       leaves * PAGE_SIZE;
+}
+
+/**
+ * depot_may_grow() - whether the limit in bytes leaves room
+ * @bytes: for how much
+ *
+ * Context: any.
+ * Return: true if it does.
+ */
+bool depot_may_grow(unsigned long bytes)
+{
+	return depot_max_bytes == ULONG_MAX ||
+	       depot_bytes() + bytes <= depot_max_bytes;
+}
+
+/* Leaves room for the pool in reserve that follows. */
+static bool depot_may_add_pool(void)
+{
+	return READ_ONCE(depot_live_pools) < depot_max_pools &&
+	       depot_may_grow(DEPOT_POOL_BYTES);
+}
+
+/* === Pools come into use ================================================== */
+
+/* Where the pool that comes next has its leaf; NULL if no number is left. */
+static struct depot_pool ***depot_next_leaf(void)
+{
+	u32 seq = READ_ONCE(depot_next_seq);
+
+	return seq < DEPOT_MAX_SEQ ? &depot_leaves[seq >> DEPOT_LEAF_SHIFT] : NULL;
+}
+
+static void depot_add_leaf(gfp_t gfp)
+{
+	struct depot_pool ***slot = depot_next_leaf();
+	struct depot_pool **leaf;
+
+	if (!slot || READ_ONCE(*slot))
+		return;
+	leaf = (struct depot_pool **)get_zeroed_page(gfp);
+	/* Pairs with READ_ONCE() in depot_pool(): an address dependency. */
+	if (leaf && cmpxchg_release(slot, NULL, leaf))
+		free_page((unsigned long)leaf);
+}
+
+static void depot_add_spare(gfp_t gfp)
+{
+	struct depot_pool *pool;
+	struct page *page;
+
+	if (READ_ONCE(depot_spare))
+		return;
+	/*
+	 * Policy "evict" reuses pools at the limit. With "stop" the reserve is kept
+	 * there, for flat copies.
+	 */
+	if (depot_policy == DEPOT_EVICT && !depot_may_add_pool())
+		return;
+	page = alloc_pages(gfp, DEPOT_PAGES_ORDER);
+	if (!page)
+		return;
+	pool = page_address(page);
+	/* Pairs with the xchg() in depot_take_pool(). */
+	if (cmpxchg_release(&depot_spare, NULL, pool))
+		free_pages((unsigned long)pool, DEPOT_PAGES_ORDER);
+}
+
+/**
+ * depot_refill() - see to it that there is a pool in reserve
+ * @gfp: how it may be allocated
+ * @can_alloc: whether it may
+ *
+ * Context: any.
+ */
+void depot_refill(gfp_t gfp, bool can_alloc)
+{
+	if (!can_alloc)
+		return;
+	gfp = gfp_nested_mask(gfp);
+	depot_add_leaf(gfp);
+	depot_add_spare(gfp);
+}
+
+/*
+ * Take the oldest pool's memory. Its records are gone when its number has no pool
+ * any more; whoever read one of them meanwhile finds that out.
+ */
+static struct depot_pool *depot_evict_oldest(void)
+{
+	u32 seq;
+
+	lockdep_assert_held(&depot_grow_lock);
+
+	for (seq = depot_oldest_seq; seq < depot_next_seq; seq++) {
+		struct depot_pool *pool = depot_pool(seq);
+		u64 state;
+
+		if (!pool) {
+			if (seq == depot_oldest_seq)
+				depot_oldest_seq++;
+			continue;
+		}
+		if (pool->evictable || pool == depot_current)
+			continue;
+		state = READ_ONCE(pool->state) & ~DEPOT_STATE_WRITERS;
+		/*
+		 * Nobody may be writing to it. From here on nobody can pin it.
+		 * Pairs with depot_reserve(), depot_pin() and depot_unpin().
+		 */
+		if (!try_cmpxchg(&pool->state, &state, ~DEPOT_STATE_WRITERS))
+			continue;
+		WRITE_ONCE(depot_leaves[seq >> DEPOT_LEAF_SHIFT]
+				       [seq & (DEPOT_LEAF_SIZE - 1)], NULL);
+		/* Pairs with smp_rmb() in depot_find_persistent() and depot_decode(). */
+		smp_wmb();
+		depot_live_pools--;
+		depot_count(DEPOT_EVICTED_POOLS);
+		return pool;
+	}
+	return NULL;
+}
+
+static struct depot_pool *depot_take_pool(enum depot_use use)
+{
+	struct depot_pool ***leaf = depot_next_leaf();
+	struct depot_pool *pool;
+
+	lockdep_assert_held(&depot_grow_lock);
+
+	if (!leaf) {
+		depot_count(DEPOT_DROP_LIMIT);
+		return NULL;
+	}
+	if (!READ_ONCE(*leaf)) {
+		depot_count(DEPOT_DROP_NOMEM);
+		return NULL;
+	}
+
+	if (depot_may_add_pool() ||
+	    (use == DEPOT_USE_FLAT && depot_policy == DEPOT_STOP)) {
+		/* Pairs with cmpxchg_release() in depot_refill(). */
+		pool = xchg(&depot_spare, NULL);
+		if (!pool)
+			depot_count(DEPOT_DROP_NOMEM);
+		return pool;
+	}
+	pool = depot_policy == DEPOT_EVICT ? depot_evict_oldest() : NULL;
+	if (!pool)
+		depot_count(DEPOT_DROP_LIMIT);
+	return pool;
+}
+
+static void depot_install_pool(struct depot_pool *pool, enum depot_use use)
+{
+	size_t header = sizeof(*pool);
+	u32 seq = depot_next_seq;
+
+	lockdep_assert_held(&depot_grow_lock);
+
+	if (use == DEPOT_USE_EVICTABLE)
+		header += sizeof(pool->starts);
+	header = DIV_ROUND_UP(header, DEPOT_UNIT_SIZE);
+
+	/* Whoever gets a handle of a record may read it, but KMSAN can't know. */
+	kmsan_unpoison_memory(pool, DEPOT_POOL_BYTES);
+	memset(pool->starts, 0, sizeof(pool->starts));
+	pool->evictable = use == DEPOT_USE_EVICTABLE;
+	pool->longest = DEPOT_POOL_UNITS;
+	pool->next = 0;
+	if (use == DEPOT_USE_EVICTABLE) {
+		memset(pool->used, 0, sizeof(pool->starts));
+		bitmap_set(pool->used, 0, header);
+		header = DEPOT_POOL_UNITS;
+	}
+	/* The start bits are clear for whoever reserves: pairs with depot_reserve(). */
+	smp_store_release(&pool->state, depot_state(seq, header));
+	/* Pairs with READ_ONCE() in depot_pool(). */
+	smp_store_release(&depot_leaves[seq >> DEPOT_LEAF_SHIFT]
+				       [seq & (DEPOT_LEAF_SIZE - 1)], pool);
+	/* Pairs with the acquire in depot_look_up(). */
+	smp_store_release(&depot_next_seq, seq + 1);
+	WRITE_ONCE(depot_live_pools, depot_live_pools + 1);
+	/* Pairs with the acquire in depot_room(). */
+	if (use != DEPOT_USE_EVICTABLE)
+		smp_store_release(&depot_current, pool);
+}
+
+/* Whether the pool in use has @units left: then fill @space in. */
+static bool depot_room(unsigned int units, struct depot_space *space)
+{
+	/* Pairs with the release in depot_install_pool(). */
+	struct depot_pool *pool = smp_load_acquire(&depot_current);
+	u64 state;
+
+	if (!pool)
+		return false;
+	state = READ_ONCE(pool->state);
+	if (depot_state_used(state) + units > depot_usable_units())
+		return false;
+	space->pool = pool;
+	space->seq = state >> DEPOT_STATE_SEQ_SHIFT;
+	return true;
+}
+
+static bool depot_lock_grow(unsigned long *flags)
+{
+	if (!in_nmi()) {
+		raw_spin_lock_irqsave(&depot_grow_lock, *flags);
+		return true;
+	}
+	if (raw_spin_trylock_irqsave(&depot_grow_lock, *flags))
+		return true;
+	depot_count(DEPOT_DROP_CONTENDED);
+	return false;
+}
+
+/**
+ * depot_new_pool() - bring a pool into use
+ * @use: what for
+ * @units: only if the one in use has less than this left, or @use is an arena's
+ *
+ * Context: any.
+ * Return: the pool, or NULL. Where another CPU was faster that CPU's.
+ */
+struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units)
+{
+	struct depot_space space;
+	struct depot_pool *pool;
+	unsigned long flags;
+
+	if (!depot_lock_grow(&flags))
+		return NULL;
+	if (use != DEPOT_USE_EVICTABLE && depot_room(units, &space)) {
+		pool = space.pool;
+	} else {
+		pool = depot_take_pool(use);
+		if (pool)
+			depot_install_pool(pool, use);
+	}
+	raw_spin_unlock_irqrestore(&depot_grow_lock, flags);
+
+	if (!pool && !depot_next_leaf())
+		WARN_ONCE(1, "Stack depot used up its handles");
+	else if (!pool && depot_policy == DEPOT_STOP && !depot_may_add_pool())
+		WARN_ONCE(1, "Stack depot reached limit capacity");
+	return pool;
+}
+
+/**
+ * depot_writable_pool() - find a pool with room
+ * @use: what for; not for evictable records
+ * @gfp: how a new one may be allocated
+ * @can_alloc: whether it may
+ * @units: how much room
+ * @space: set to the pool and its number
+ *
+ * Context: any.
+ * Return: false if there is none.
+ */
+bool depot_writable_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
+			 unsigned int units, struct depot_space *space)
+{
+	/*
+	 * The reserve is for those who can't allocate. As long as a quarter of the
+	 * pool in use is left, they need none.
+	 */
+	if (unlikely(!depot_room(units + DEPOT_POOL_UNITS / 4, space)))
+		depot_refill(gfp, can_alloc);
+	while (!depot_room(units, space)) {
+		if (!depot_new_pool(use, units))
+			return false;
+	}
+	return true;
+}
+
+/* === All records, in the order in which they were stored ================== */
+
+/**
+ * depot_next_record() - find the next record
+ * @ref: of the one before, or 0
+ * @rec: set to the record
+ *
+ * Context: any.
+ * Return: its reference, or 0 after the last one.
+ */
+u32 depot_next_record(u32 ref, struct depot_record **rec)
+{
+	u32 seq = ref >> DEPOT_SEQ_SHIFT;
+	unsigned long unit = (ref & DEPOT_UNIT_MASK) + !!ref;
+
+	/* Pairs with the release in depot_install_pool(). */
+	for (; seq < smp_load_acquire(&depot_next_seq); seq++, unit = 0) {
+		struct depot_pool *pool = depot_pool(seq);
+
+		if (!pool)
+			continue;
+		unit = find_next_bit(pool->starts, DEPOT_POOL_UNITS, unit);
+		if (unit < DEPOT_POOL_UNITS) {
+			*rec = depot_record_in(pool, unit);
+			return seq << DEPOT_SEQ_SHIFT | unit;
+		}
+	}
+	return 0;
+}
+
+/**
+ * depot_nr_pools() - how many pools are in use
+ *
+ * Context: any.
+ * Return: their number.
+ */
+unsigned int depot_nr_pools(void)
+{
+	return READ_ONCE(depot_live_pools);
+}
+
+/* === Boot ================================================================= */
+
+static int __init depot_parse_max_pools(char *str)
+{
+	unsigned int pools;
+
+	if (!str || kstrtouint(str, 0, &pools) || pools < DEPOT_MIN_POOLS ||
+	    pools > DEPOT_MAX_SEQ) {
+		pr_warn("stack_depot_max_pools=%s: not a number from %d to %lu; the limit stays %u\n",
+			str ?: "", DEPOT_MIN_POOLS, DEPOT_MAX_SEQ,
+			depot_max_pools);
+		return 0;
+	}
+	depot_max_pools = pools;
+	return 0;
+}
+early_param("stack_depot_max_pools", depot_parse_max_pools);
+
+static int __init depot_parse_max_bytes(char *str)
+{
+	unsigned long least = depot_bytes() + DEPOT_MIN_POOLS * DEPOT_POOL_BYTES;
+	unsigned long bytes;
+	char *end;
+
+	bytes = str ? memparse(str, &end) : 0;
+	if (!str || *end || end == str || bytes < least) {
+		pr_warn("stack_depot_max_bytes=%s: not a size of %lu bytes or more; the limit stays\n",
+			str ?: "", least);
+		return 0;
+	}
+	depot_max_bytes = bytes;
+	return 0;
+}
+early_param("stack_depot_max_bytes", depot_parse_max_bytes);
+
+static int __init depot_parse_policy(char *str)
+{
+	if (str && !strcmp(str, "stop"))
+		depot_policy = DEPOT_STOP;
+	else if (str && !strcmp(str, "evict"))
+		depot_policy = DEPOT_EVICT;
+	else
+		pr_warn("stack_depot_policy=%s: neither stop nor evict; it stays %s\n",
+			str ?: "", depot_policy == DEPOT_EVICT ? "evict" : "stop");
+	return 0;
+}
+early_param("stack_depot_policy", depot_parse_policy);

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Hash tables of records, which grow by one bucket at a time while they are in use. */
+
+#include <linux/gfp.h>
+#include <linux/irqflags.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+
+#include "depot.h"
+
+/* === Data ================================================================= */
+
+/*
+ * The first page of buckets of the persistent table; the other one's is allocated
+ * when the first evictable trace is saved. Until then all of its buckets are the
+ * one below.
+ */
+static u32 depot_first_buckets[DEPOT_BUCKETS_PER_PAGE];
+static u32 depot_no_bucket[1];
+#define DEPOT_NOT_STARTED	DEPOT_GEOMETRY(1)
+
+#define DEPOT_FIRST_DIR	8
+
+static u32 *depot_persistent_dir[DEPOT_FIRST_DIR] = { depot_first_buckets };
+static u32 *depot_evictable_dir[DEPOT_FIRST_DIR] = { depot_no_bucket };
+
+/*
+ * Records that come and go, and records that stay until their pool is evicted, are
+ * kept apart: in the persistent table a chain runs from younger to older pools, so
+ * it may end where it reaches a pool that was evicted, and eviction needs no look
+ * at the table.
+ */
+struct depot_table depot_persistent = {
+	.geometry = DEPOT_GEOMETRY(DEPOT_BUCKETS_PER_PAGE),
+	.dir = depot_persistent_dir,
+	.dir_size = DEPOT_FIRST_DIR,
+};
+
+struct depot_table depot_evictable = {
+	.geometry = DEPOT_NOT_STARTED,
+	.dir = depot_evictable_dir,
+	.dir_size = DEPOT_FIRST_DIR,
+};
+
+/* === Locks ================================================================ */
+
+/**
+ * depot_bucket_lock() - lock the bucket of a hash
+ * @table: the table
+ * @hash: the hash
+ * @bucket: set to the bucket, which can't be split until it is unlocked
+ * @flags: the caller's interrupt state, for depot_bucket_unlock()
+ *
+ * Interrupts are off while a bucket is locked, and no other lock is taken under
+ * it: whoever holds it is done after a few dozen instructions.
+ *
+ * Context: any.
+ * Return: false if an NMI found the bucket locked, maybe by what it interrupted.
+ */
+bool depot_bucket_lock(struct depot_table *table, u32 hash, u32 **bucket,
+		       unsigned long *flags)
+{
+	local_irq_save(*flags);
+	for (;;) {
+		u32 *locked = depot_bucket(table, hash);
+		u32 old = READ_ONCE(*locked) & ~DEPOT_BUCKET_LOCK;
+
+		/* Pairs with the release in depot_bucket_unlock(). */
+		if (try_cmpxchg_acquire(locked, &old, old | DEPOT_BUCKET_LOCK)) {
+			if (locked == depot_bucket(table, hash)) {
+				*bucket = locked;
+				return true;
+			}
+			/* It was split before we had it. */
+			depot_bucket_unlock(locked, old, *flags);
+			local_irq_save(*flags);
+			continue;
+		}
+		if (in_nmi()) {
+			local_irq_restore(*flags);
+			return false;
+		}
+		cpu_relax();
+	}
+}
+
+/**
+ * depot_bucket_unlock() - unlock a bucket
+ * @bucket: the bucket
+ * @ref: what its first record is now
+ * @flags: what depot_bucket_lock() stored
+ *
+ * Context: as depot_bucket_lock() left it.
+ */
+void depot_bucket_unlock(u32 *bucket, u32 ref, unsigned long flags)
+{
+	/* Makes the record complete for whoever finds it: an address dependency. */
+	smp_store_release(bucket, ref & DEPOT_REF_MASK);
+	local_irq_restore(flags);
+}
+
+/* === Growth =============================================================== */
+
+/*
+ * Deal the records of bucket @from out to it and to the new bucket @to, in their
+ * order. Who walks the chain meanwhile may end up in the other one and miss a
+ * record, but meets no record twice.
+ */
+static void depot_deal(u32 *from, u32 *to, u32 bit)
+{
+	u32 ref = READ_ONCE(*from) & DEPOT_REF_MASK, heads[2] = { };
+	u32 *link[2] = { &heads[0], &heads[1] };
+
+	while (ref) {
+		struct depot_record *rec = depot_record(ref);
+		u32 **last;
+
+		if (!rec)
+			break;
+		last = &link[!!(rec->hash & bit)];
+		if (*last == &heads[0] || *last == &heads[1])
+			**last = ref;
+		else
+			WRITE_ONCE(**last, (**last & ~DEPOT_REF_MASK) | ref);
+		*last = &rec->next;
+		ref = rec->next & DEPOT_REF_MASK;
+	}
+	if (link[0] != &heads[0])
+		WRITE_ONCE(*link[0], *link[0] & ~DEPOT_REF_MASK);
+	if (link[1] != &heads[1])
+		WRITE_ONCE(*link[1], *link[1] & ~DEPOT_REF_MASK);
+	WRITE_ONCE(*to, heads[1]);
+	/* The caller unlocks @from. */
+	WRITE_ONCE(*from, heads[0] | DEPOT_BUCKET_LOCK);
+}
+
+/* Make room in the directory for page number @page. */
+static bool depot_grow_dir(struct depot_table *table, unsigned int page,
+			   gfp_t gfp)
+{
+	unsigned int order, size;
+	u32 **dir;
+
+	if (page < table->dir_size)
+		return true;
+
+	order = table->dir_size * sizeof(*dir) < PAGE_SIZE ? 0 :
+		ilog2(table->dir_size * sizeof(*dir) / PAGE_SIZE) + 3;
+	size = (PAGE_SIZE << order) / sizeof(*dir);
+	if (!depot_may_grow(PAGE_SIZE << order))
+		return false;
+	dir = (u32 **)__get_free_pages(gfp | __GFP_ZERO, order);
+	if (!dir)
+		return false;
+	memcpy(dir, table->dir, table->dir_size * sizeof(*dir));
+	/*
+	 * The old one stays: it may be in use. Pairs with READ_ONCE() in
+	 * depot_bucket(), and comes before the geometry that needs it.
+	 */
+	smp_store_release(&table->dir, dir);
+	table->dir_size = size;
+	return true;
+}
+
+static bool depot_add_page(struct depot_table *table, unsigned int page,
+			   gfp_t gfp)
+{
+	u32 *buckets;
+
+	if (!depot_grow_dir(table, page, gfp))
+		return false;
+	if (!table->dir[page]) {
+		if (!depot_may_grow(PAGE_SIZE))
+			return false;
+		buckets = (u32 *)get_zeroed_page(gfp);
+		if (!buckets)
+			return false;
+		WRITE_ONCE(table->dir[page], buckets);
+	}
+	return true;
+}
+
+/* Split one bucket. The caller has set table->growing. */
+static void depot_table_split(struct depot_table *table)
+{
+	u32 n = table->geometry;
+	u32 bit = rounddown_pow_of_two(n);
+	u32 *from, *to, *locked;
+	unsigned long flags;
+
+	/* The hash of the bucket to be split maps to it before the split. */
+	if (!depot_bucket_lock(table, n - bit, &locked, &flags))
+		return;
+	from = locked;
+	to = &table->dir[n >> DEPOT_BUCKETS_SHIFT]
+			[n & (DEPOT_BUCKETS_PER_PAGE - 1)];
+	depot_deal(from, to, bit);
+	/* Pairs with the acquire in depot_bucket(): @to is ready. */
+	smp_store_release(&table->geometry, DEPOT_GEOMETRY(n + 1));
+	depot_bucket_unlock(from, READ_ONCE(*from), flags);
+}
+
+/**
+ * depot_table_grow() - add buckets
+ * @table: the table
+ * @gfp: how a page of buckets may be allocated
+ * @can_alloc: whether it may
+ *
+ * Called when a record went into a bucket with two others, this keeps the table at
+ * somewhat less than two records a bucket. If there is no memory, or another CPU
+ * is at it, the buckets get fuller until the next time.
+ *
+ * Context: any.
+ */
+void depot_table_grow(struct depot_table *table, gfp_t gfp, bool can_alloc)
+{
+	u32 n;
+
+	/* Pairs with the release below. */
+	if (in_nmi() || atomic_cmpxchg_acquire(&table->growing, 0, 1))
+		return;
+
+	n = table->geometry;
+	/*
+	 * Where traces come and go, buckets get full now and then although there
+	 * are no more of them: a pool holds about 300.
+	 */
+	if (n >= depot_nr_pools() * (DEPOT_POOL_UNITS / 4) &&
+	    n >= DEPOT_BUCKETS_PER_PAGE)
+		goto out;
+	/* Only the first bucket of a page can lack it. */
+	if (n % DEPOT_BUCKETS_PER_PAGE ||
+	    (can_alloc && depot_add_page(table, n / DEPOT_BUCKETS_PER_PAGE,
+					 gfp_nested_mask(gfp))))
+		depot_table_split(table);
+out:
+	atomic_set_release(&table->growing, 0);
+}
+
+/**
+ * depot_table_start() - give a table its first page of buckets
+ * @table: the table
+ * @gfp: how that may be allocated
+ * @can_alloc: whether it may
+ *
+ * Context: any.
+ * Return: whether the table has buckets.
+ */
+bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc)
+{
+	u32 *buckets;
+
+	/* Pairs with the release below. */
+	if (smp_load_acquire(&table->geometry) != DEPOT_NOT_STARTED)
+		return true;
+	if (!can_alloc || !depot_may_grow(PAGE_SIZE))
+		return false;
+	buckets = (u32 *)get_zeroed_page(gfp_nested_mask(gfp));
+	if (!buckets)
+		return false;
+	if (cmpxchg(&table->dir[0], depot_no_bucket, buckets) != depot_no_bucket)
+		free_page((unsigned long)buckets);
+	/*
+	 * Whoever comes first: the page is there. Pairs with the acquires here and in
+	 * depot_bucket().
+	 */
+	cmpxchg(&table->geometry, DEPOT_NOT_STARTED,
+		DEPOT_GEOMETRY(DEPOT_BUCKETS_PER_PAGE));
+	return true;
+}
+
+/**
+ * depot_table_bytes() - memory that a table takes
+ * @table: the table
+ *
+ * Context: any.
+ * Return: bytes of buckets and of the directory.
+ */
+unsigned long depot_table_bytes(const struct depot_table *table)
+{
+	u32 n = READ_ONCE(table->geometry);
+
+	return (unsigned long)DIV_ROUND_UP(n, DEPOT_BUCKETS_PER_PAGE) * PAGE_SIZE +
+	       READ_ONCE(table->dir_size) * sizeof(*table->dir);
+}
