@@ -11,6 +11,32 @@ struct task_struct;
 
 #ifdef CONFIG_SCS_TRACE
 
+#include <linux/atomic.h>
+#include <linux/jump_label.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/scs.h>
+
+#include <asm/scs_trace.h>
+
+/**
+ * enum scs_trace_reason - why a trace was not taken from the shadow call stack
+ *
+ * The errno that each one is reported as, and its name in the statistics, are in
+ * kernel/scs_trace/stats.c.
+ */
+enum scs_trace_reason {
+	SCS_TRACE_OFF,		/* switched off by parameter or debugfs */
+	SCS_TRACE_NO_SCS,	/* dynamic SCS: not in use on this CPU, or not yet */
+	SCS_TRACE_HOOKED,	/* a tracer has replaced return addresses */
+	SCS_TRACE_UNKNOWN_STACK,	/* x18 points into no known shadow stack */
+	SCS_TRACE_CORRUPTED,	/* the end marker was overwritten */
+	SCS_TRACE_RUNNING,	/* another task, and it runs or has run meanwhile */
+	SCS_TRACE_NO_STACK,	/* another task, without a shadow stack */
+	SCS_TRACE_FOREIGN_REGS,	/* registers that no live exception saved */
+	SCS_TRACE_NR_REASONS,
+};
+
 /**
  * struct scs_trace_span - a part of a shadow call stack that belongs to a trace
  * @top: one past the newest entry
@@ -35,6 +61,92 @@ struct scs_trace_source {
 	struct scs_trace_span span[2];
 };
 
+/**
+ * struct scs_trace_counters - one CPU's share of the statistics
+ * @traces: traces taken from a shadow call stack
+ * @frames: entries handed out in them
+ * @fallbacks: traces refused, by &enum scs_trace_reason
+ * @peeks: traces that were read in place; not atomic for the sake of speed, so
+ *	that an interrupt in the middle may cost the count of some
+ *
+ * But for @peeks updated atomically and without a barrier: the sums are exact
+ * in every context including NMI, and a task that migrates between finding its
+ * CPU's counters and adding to them merely adds to another CPU's.
+ */
+struct scs_trace_counters {
+	unsigned long peeks;
+	atomic64_t traces;
+	atomic64_t frames;
+	atomic64_t fallbacks[SCS_TRACE_NR_REASONS];
+};
+
+DECLARE_PER_CPU(struct scs_trace_counters, scs_trace_counters);
+DECLARE_STATIC_KEY_TRUE(scs_trace_enabled);
+
+/*
+ * The function graph tracer and kretprobes put their own return address in the
+ * place of a function's before that function pushes it. As long as one of them
+ * is pending for @tsk, its shadow call stack doesn't tell the trace.
+ */
+static __always_inline bool scs_trace_hooked(struct task_struct *tsk)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (READ_ONCE(tsk->curr_ret_stack))
+		return true;
+#endif
+#ifdef CONFIG_KRETPROBES
+	if (READ_ONCE(tsk->kretprobe_instances.first))
+		return true;
+#endif
+#ifdef CONFIG_RETHOOK
+	if (READ_ONCE(tsk->rethooks.first))
+		return true;
+#endif
+	return false;
+}
+
+/* The part of scs_trace_save() and scs_trace_peek() that is their fast path. */
+static __always_inline bool scs_trace_plain(const unsigned long *sp,
+					    unsigned long *depth)
+{
+	*depth = arch_scs_trace_depth(task_scs(current), sp);
+
+	return likely(static_branch_likely(&scs_trace_enabled) &&
+		      scs_is_enabled() && *depth < SCS_TRACE_MAX_DEPTH &&
+		      !scs_trace_hooked(current));
+}
+
+/**
+ * scs_trace_peek() - find the current task's trace where it lies
+ * @span: set to it; its newest entry is the return address of the function that
+ *	this is inlined into, which must not be inlined itself
+ * @wanted: false to only have @span->top set
+ *
+ * Only where that is simple: in no interrupt that has a stack of its own. What is
+ * found stays as it is until the function returns.
+ *
+ * Context: any, NMI included.
+ * Return: false where the trace must be had otherwise: from
+ * scs_trace_peek_current(), for which @span->top is set in any case, or from
+ * stack_trace_save().
+ */
+static __always_inline bool scs_trace_peek(struct scs_trace_span *span,
+					   bool wanted)
+{
+	const unsigned long *sp = arch_scs_trace_sp();
+	unsigned long depth;
+
+	span->top = sp;
+	/* Entries that have to be stripped can't be used in place. */
+	if (arch_scs_trace_stripped() || !wanted || !scs_trace_plain(sp, &depth))
+		return false;
+
+	raw_cpu_inc(scs_trace_counters.peeks);
+	span->base = sp - depth;
+	return true;
+}
+
+bool scs_trace_peek_current(struct scs_trace_span *span, bool *whole);
 int scs_trace_save(unsigned long *store, unsigned int size, unsigned int skipnr);
 int scs_trace_save_tsk(struct task_struct *tsk, unsigned long *store,
 		       unsigned int size, unsigned int skipnr);
@@ -42,6 +154,22 @@ int scs_trace_save_regs(struct pt_regs *regs, unsigned long *store,
 			unsigned int size, unsigned int skipnr);
 
 #else /* CONFIG_SCS_TRACE */
+
+struct scs_trace_span {
+	const unsigned long *top;
+	const unsigned long *base;
+};
+
+static inline bool scs_trace_peek(struct scs_trace_span *span, bool wanted)
+{
+	return false;
+}
+
+static inline bool scs_trace_peek_current(struct scs_trace_span *span,
+					  bool *whole)
+{
+	return false;
+}
 
 static inline int scs_trace_save(unsigned long *store, unsigned int size,
 				 unsigned int skipnr)

@@ -30,28 +30,6 @@ static __always_inline int scs_trace_count(unsigned int frames)
 	return frames;
 }
 
-/*
- * The function graph tracer and kretprobes put their own return address in the
- * place of a function's before that function pushes it. As long as one of them
- * is pending for @tsk, its shadow call stack doesn't tell the trace.
- */
-static __always_inline bool scs_trace_hooked(struct task_struct *tsk)
-{
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	if (READ_ONCE(tsk->curr_ret_stack))
-		return true;
-#endif
-#ifdef CONFIG_KRETPROBES
-	if (READ_ONCE(tsk->kretprobe_instances.first))
-		return true;
-#endif
-#ifdef CONFIG_RETHOOK
-	if (READ_ONCE(tsk->rethooks.first))
-		return true;
-#endif
-	return false;
-}
-
 /* Load a pair before storing it, so that both take one instruction. */
 static __always_inline void
 scs_trace_copy_pair(unsigned long *store, const unsigned long *newest)
@@ -125,11 +103,9 @@ noinline int scs_trace_save(unsigned long *store, unsigned int size,
 			    unsigned int skipnr)
 {
 	const unsigned long *sp = arch_scs_trace_sp();
-	unsigned long depth = arch_scs_trace_depth(task_scs(current), sp);
+	unsigned long depth;
 
-	if (unlikely(!static_branch_likely(&scs_trace_enabled) ||
-		     !scs_is_enabled() || depth >= SCS_TRACE_MAX_DEPTH ||
-		     scs_trace_hooked(current)))
+	if (!scs_trace_plain(sp, &depth))
 		return scs_trace_save_slow(store, size, skipnr, sp);
 
 	if (unlikely(skipnr >= depth))
@@ -221,6 +197,32 @@ static noinline int scs_trace_save_slow(unsigned long *store, unsigned int size,
 
 	scs_trace_emit_source(&cur, &src, false);
 	return scs_trace_count(cur.len);
+}
+
+/**
+ * scs_trace_peek_current() - find the newest part of a trace where it lies
+ * @span: where scs_trace_peek() failed: @span->top is what that set; set to the
+ *	part of the trace that lies on the shadow call stack in use
+ * @whole: set to whether that is all of it
+ *
+ * For interrupts, too, whose trace goes on in what they interrupted: then @whole
+ * is set to false.
+ *
+ * Context: any, NMI included.
+ * Return: false where the trace must be had from stack_trace_save().
+ */
+noinline bool scs_trace_peek_current(struct scs_trace_span *span, bool *whole)
+{
+	struct scs_trace_source src;
+
+	if (arch_scs_trace_stripped() || scs_trace_forbidden(current) ||
+	    arch_scs_trace_current(span->top, &src))
+		return false;
+
+	raw_cpu_inc(scs_trace_counters.peeks);
+	*span = src.span[0];
+	*whole = src.nr_spans == 1;
+	return true;
 }
 
 /**

@@ -71,6 +71,7 @@ void scs_trace_sum(struct scs_trace_counters *sum)
 		struct scs_trace_counters *counters =
 			per_cpu_ptr(&scs_trace_counters, cpu);
 
+		sum->peeks += READ_ONCE(counters->peeks);
 		atomic64_add(atomic64_read(&counters->traces), &sum->traces);
 		atomic64_add(atomic64_read(&counters->frames), &sum->frames);
 		for (i = 0; i < SCS_TRACE_NR_REASONS; i++)
@@ -150,7 +151,9 @@ static int scs_trace_stats_show(struct seq_file *m, void *unused)
 	int i;
 
 	scs_trace_sum(&sum);
-	seq_printf(m, "traces: %lld\n", atomic64_read(&sum.traces));
+	seq_printf(m, "traces: %lld\n",
+		   atomic64_read(&sum.traces) + (s64)sum.peeks);
+	seq_printf(m, "in_place: %lu\n", sum.peeks);
 	seq_printf(m, "frames: %lld\n", atomic64_read(&sum.frames));
 	for (i = 0; i < SCS_TRACE_NR_REASONS; i++)
 		seq_printf(m, "fallback_%s: %lld\n", scs_trace_reasons[i].name,

@@ -102,6 +102,17 @@ arch_scs_trace_depth(const unsigned long *base, const unsigned long *sp)
 #define SCS_TRACE_MAX_DEPTH	(SCS_SIZE / sizeof(unsigned long))
 
 /**
+ * arch_scs_trace_stripped() - whether entries need arch_scs_trace_strip()
+ *
+ * Return: true if they do. Any context.
+ */
+static __always_inline bool arch_scs_trace_stripped(void)
+{
+	return IS_ENABLED(CONFIG_ARM64_PTR_AUTH_KERNEL) &&
+	       IS_ENABLED(CONFIG_CC_IS_GCC);
+}
+
+/**
  * arch_scs_trace_strip() - the address that an entry stands for
  * @entry: an entry as it was read off a shadow call stack
  *
@@ -113,8 +124,7 @@ arch_scs_trace_depth(const unsigned long *base, const unsigned long *sp)
  */
 static __always_inline unsigned long arch_scs_trace_strip(unsigned long entry)
 {
-	if (IS_ENABLED(CONFIG_ARM64_PTR_AUTH_KERNEL) &&
-	    IS_ENABLED(CONFIG_CC_IS_GCC) && (entry & BIT(55)))
+	if (arch_scs_trace_stripped() && (entry & BIT(55)))
 		entry |= ptrauth_kernel_pac_mask();
 	return entry;
 }
