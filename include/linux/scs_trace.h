@@ -118,35 +118,33 @@ static __always_inline bool scs_trace_plain(const unsigned long *sp,
 
 /**
  * scs_trace_peek() - find the current task's trace where it lies
- * @span: set to it; its newest entry is the return address of the function that
+ * @top: set to one past its newest entry, the return address of the function that
  *	this is inlined into, which must not be inlined itself
- * @wanted: false to only have @span->top set
+ * @wanted: false to only have @top set
  *
  * Only where that is simple: in no interrupt that has a stack of its own. What is
  * found stays as it is until the function returns.
  *
  * Context: any, NMI included.
- * Return: false where the trace must be had otherwise: from
- * scs_trace_peek_current(), for which @span->top is set in any case, or from
- * stack_trace_save().
+ * Return: number of entries below @top; 0 where the trace must be had otherwise:
+ * from scs_trace_peek_current() or from stack_trace_save().
  */
-static __always_inline bool scs_trace_peek(struct scs_trace_span *span,
-					   bool wanted)
+static __always_inline unsigned long scs_trace_peek(const unsigned long **top,
+						    bool wanted)
 {
-	const unsigned long *sp = arch_scs_trace_sp();
 	unsigned long depth;
 
-	span->top = sp;
+	*top = arch_scs_trace_sp();
 	/* Entries that have to be stripped can't be used in place. */
-	if (arch_scs_trace_stripped() || !wanted || !scs_trace_plain(sp, &depth))
-		return false;
+	if (arch_scs_trace_stripped() || !wanted || !scs_trace_plain(*top, &depth))
+		return 0;
 
 	raw_cpu_inc(scs_trace_counters.peeks);
-	span->base = sp - depth;
-	return true;
+	return depth;
 }
 
-bool scs_trace_peek_current(struct scs_trace_span *span, bool *whole);
+bool scs_trace_peek_current(const unsigned long *top,
+			    struct scs_trace_span *span, bool *whole);
 int scs_trace_save(unsigned long *store, unsigned int size, unsigned int skipnr);
 int scs_trace_save_tsk(struct task_struct *tsk, unsigned long *store,
 		       unsigned int size, unsigned int skipnr);
@@ -160,12 +158,14 @@ struct scs_trace_span {
 	const unsigned long *base;
 };
 
-static inline bool scs_trace_peek(struct scs_trace_span *span, bool wanted)
+static inline unsigned long scs_trace_peek(const unsigned long **top,
+					   bool wanted)
 {
-	return false;
+	return 0;
 }
 
-static inline bool scs_trace_peek_current(struct scs_trace_span *span,
+static inline bool scs_trace_peek_current(const unsigned long *top,
+					  struct scs_trace_span *span,
 					  bool *whole)
 {
 	return false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the fast stack depot offers beyond <linux/stackdepot.h>: fused saves, and traces that count. */
+/* What the fast stack depot offers beyond <linux/stackdepot.h>: saves in place, and counts. */
 #ifndef _LINUX_STACKDEPOT_FAST_H
 #define _LINUX_STACKDEPOT_FAST_H
 
+#include <linux/array_size.h>
 #include <linux/compiler.h>
 #include <linux/stackdepot.h>
 #include <linux/stacktrace.h>
@@ -64,7 +65,8 @@ stack_depot_save_current_max(unsigned int skipnr, unsigned int max,
 #define stack_depot_save_current_max(skipnr, max, alloc_flags, depot_flags)	\
 ({										\
 	unsigned long __entries[max];						\
-	unsigned int __nr = stack_trace_save(__entries, (max), (skipnr));	\
+	unsigned int __nr = stack_trace_save(__entries, ARRAY_SIZE(__entries),	\
+					     (skipnr));				\
 										\
 	stack_depot_save_flags(__entries, __nr, (alloc_flags), (depot_flags));	\
 })
@@ -72,7 +74,8 @@ stack_depot_save_current_max(unsigned int skipnr, unsigned int max,
 #define stack_depot_save_current_counted(skipnr, max, alloc_flags)		\
 ({										\
 	unsigned long __entries[max];						\
-	unsigned int __nr = stack_trace_save(__entries, (max), (skipnr));	\
+	unsigned int __nr = stack_trace_save(__entries, ARRAY_SIZE(__entries),	\
+					     (skipnr));				\
 										\
 	stack_depot_save(__entries, __nr, (alloc_flags));			\
 })

@@ -201,8 +201,8 @@ static noinline int scs_trace_save_slow(unsigned long *store, unsigned int size,
 
 /**
  * scs_trace_peek_current() - find the newest part of a trace where it lies
- * @span: where scs_trace_peek() failed: @span->top is what that set; set to the
- *	part of the trace that lies on the shadow call stack in use
+ * @top: what scs_trace_peek() set, which failed
+ * @span: set to the part of the trace that lies on the shadow call stack in use
  * @whole: set to whether that is all of it
  *
  * For interrupts, too, whose trace goes on in what they interrupted: then @whole
@@ -211,12 +211,13 @@ static noinline int scs_trace_save_slow(unsigned long *store, unsigned int size,
  * Context: any, NMI included.
  * Return: false where the trace must be had from stack_trace_save().
  */
-noinline bool scs_trace_peek_current(struct scs_trace_span *span, bool *whole)
+noinline bool scs_trace_peek_current(const unsigned long *top,
+				     struct scs_trace_span *span, bool *whole)
 {
 	struct scs_trace_source src;
 
 	if (arch_scs_trace_stripped() || scs_trace_forbidden(current) ||
-	    arch_scs_trace_current(span->top, &src))
+	    arch_scs_trace_current(top, &src))
 		return false;
 
 	raw_cpu_inc(scs_trace_counters.peeks);

@@ -60,7 +60,7 @@ static __always_inline bool depot_equal_wide(const struct depot_trace *trace,
  * but its entries are return addresses in the window, except that the entry of an
  * exception may leave there whatever the program counter was. Such a trace has the
  * exception entry's own return address right before, as no record that is narrow
- * has it: see depot_trace_narrow(). So it can't be taken for one.
+ * has it: see depot_scan(). So it can't be taken for one.
  */
 static __always_inline bool depot_equal(const struct depot_trace *trace,
 					const struct depot_record *rec,
@@ -71,7 +71,8 @@ static __always_inline bool depot_equal(const struct depot_trace *trace,
 	if (kind & DEPOT_WIDE)
 		return depot_equal_wide(trace, rec);
 	return depot_equal_narrow(trace->newest, trace->step, trace->nr, rec,
-				  depot_first_word(kind), depot_own(rec), racy);
+				  &rec->word[depot_first_word(kind)],
+				  depot_own(rec), racy);
 }
 
 /*
@@ -95,6 +96,7 @@ static __always_inline u32 depot_find(const struct depot_table *table,
 			break;
 		rec = depot_record_in(pool, ref);
 		next = READ_ONCE(rec->next);
+		/* Racy: an evicted pool is overwritten; a freed record has no references. */
 		if (READ_ONCE(rec->hash) == hash &&
 		    !((next ^ kind) & DEPOT_KIND_MASK) &&
 		    data_race(depot_equal(trace, rec, kind, racy)))
@@ -177,62 +179,50 @@ static __always_inline u32 depot_find_or_insert(const struct depot_trace *trace,
 			       flags & STACK_DEPOT_FLAG_CAN_ALLOC);
 }
 
-static depot_stack_handle_t depot_save_current_copy(unsigned int skipnr,
-						    unsigned int max, gfp_t gfp,
-						    depot_flags_t flags);
-static bool depot_peek_interrupt(struct scs_trace_span *span, unsigned int skipnr);
+static depot_stack_handle_t depot_save_rare(const unsigned long *top,
+					    unsigned int skipnr, unsigned int max,
+					    gfp_t gfp, depot_flags_t flags);
 
-/* See stack_depot_save_current_max(). */
-noinline notrace depot_stack_handle_t
-__stack_depot_save_current(unsigned int skipnr, unsigned int max, gfp_t gfp,
-			   depot_flags_t flags)
+/* @depth entries of a shadow call stack lie below @top: save them. */
+static __always_inline u32 depot_save_entries(const unsigned long *top,
+					      unsigned long depth,
+					      unsigned int skipnr,
+					      unsigned int max, gfp_t gfp,
+					      depot_flags_t flags)
 {
-	struct scs_trace_span span;
 	struct depot_trace trace;
-	unsigned long depth;
 
-	/* A trace out of an interrupt needs to be cut: filter_irq_stacks(). */
-	if (unlikely(!scs_trace_peek(&span, in_task())) &&
-	    !depot_peek_interrupt(&span, skipnr))
-		return depot_save_current_copy(skipnr, max, gfp, flags);
-
-	depth = span.top - span.base;
 	if (unlikely(skipnr >= depth))
 		return 0;
-	trace.newest = span.top - 1 - skipnr;
+	trace.newest = top - 1 - skipnr;
 	trace.step = -1;
 	trace.nr = min3(depth - skipnr, (unsigned long)max,
 			(unsigned long)CONFIG_STACKDEPOT_MAX_FRAMES);
 
 	return depot_find_or_insert(&trace, gfp, flags);
 }
+
+/* See stack_depot_save_current_max(). */
+noinline notrace depot_stack_handle_t
+__stack_depot_save_current(unsigned int skipnr, unsigned int max, gfp_t gfp,
+			   depot_flags_t flags)
+{
+	const unsigned long *top;
+	/* A trace out of an interrupt needs to be cut: filter_irq_stacks(). */
+	unsigned long depth = scs_trace_peek(&top, in_task());
+	depot_stack_handle_t handle;
+
+	if (likely(depth))
+		return depot_save_entries(top, depth, skipnr, max, gfp, flags);
+
+	handle = depot_save_rare(top, skipnr, max, gfp, flags);
+	/* No tail call: the newest entry is ours. */
+	barrier();
+	return handle;
+}
 EXPORT_SYMBOL_GPL(__stack_depot_save_current);
 
 /* === Rare path: a trace that has to be stored ============================= */
-
-/*
- * Whether 32 bits tell each frame of @trace, and low halves alone tell it from any
- * other. The latter is not so where a frame came in with an exception: the frame
- * before it is in the entry text.
- */
-static bool depot_trace_narrow(const struct depot_trace *trace)
-{
-	const unsigned long entry_start = (unsigned long)__entry_text_start;
-	const unsigned long entry_size = __entry_text_end - __entry_text_start;
-	const unsigned long window = depot_window;
-	const unsigned long *p = trace->newest;
-	unsigned int left = trace->nr;
-	unsigned long outside = 0;
-
-	for (; --left; p += trace->step) {
-		outside |= *p - window;
-		if (*p - entry_start < entry_size)
-			return false;
-	}
-	/* What is entered from user space has no older frame. */
-	outside |= *p - window;
-	return !(outside >> 32);
-}
 
 static void depot_fill(struct depot_record *rec, const struct depot_trace *trace,
 		       u32 hash, u32 kind, unsigned int own, u16 shared)
@@ -241,11 +231,12 @@ static void depot_fill(struct depot_record *rec, const struct depot_trace *trace
 	const unsigned long *p = trace->newest;
 	const long step = trace->step;
 
+	/* depot_refs() needs these. */
 	rec->next = kind;
-	rec->hash = hash;
-	rec->shared = shared;
 	rec->own = own - 1;
-	rec->size = trace->nr - 1;
+	rec->rest = trace->nr - own;
+	rec->shared = shared;
+	rec->hash = hash;
 	if (kind & DEPOT_REFS)
 		atomic_set(depot_refs(rec), kind & DEPOT_EVICTABLE ? 1 : 0);
 	if (unlikely(kind & DEPOT_WIDE)) {
@@ -341,22 +332,21 @@ static u32 depot_insert_evictable(const struct depot_trace *trace, u32 hash,
 	return ref;
 }
 
-static u32 depot_insert_persistent(const struct depot_trace *trace, u32 hash,
+static u32 depot_insert_persistent(const struct depot_trace *trace,
+				   const struct depot_tails *tails, u32 hash,
 				   u32 kind, gfp_t gfp, bool can_alloc,
 				   bool *crowded)
 {
 	unsigned int units = depot_record_units(kind, trace->nr);
-	struct depot_tails tails;
 	struct depot_space space;
 	struct depot_tail tail;
 	u32 ref;
 
-	depot_hash_tails(trace, kind, &tails);
 	do {
 		if (!depot_writable_pool(DEPOT_USE_PERSISTENT, gfp, can_alloc,
 					 units, &space))
 			return 0;
-		depot_find_tail(&space, trace, &tails, &tail);
+		depot_find_tail(&space, trace, tails, &tail);
 	} while (!depot_reserve(&space, depot_record_units(kind,
 							   trace->nr - tail.nr)));
 
@@ -370,7 +360,7 @@ static u32 depot_insert_persistent(const struct depot_trace *trace, u32 hash,
 			depot_count(DEPOT_RACED);
 		return ref;
 	}
-	depot_offer_tails(&space, &tails, &tail);
+	depot_offer_tails(&space, tails, &tail);
 	depot_unpin(space.pool);
 
 	depot_count(DEPOT_PERSIST_COUNT);
@@ -385,6 +375,7 @@ static noinline u32 depot_save_slow(const struct depot_trace *trace, u32 hash,
 {
 	struct depot_table *table = kind & DEPOT_EVICTABLE ? &depot_evictable :
 							     &depot_persistent;
+	struct depot_tails tails;
 	bool crowded = false;
 	u32 ref;
 
@@ -394,8 +385,9 @@ static noinline u32 depot_save_slow(const struct depot_trace *trace, u32 hash,
 	if (WARN_ON_ONCE(can_alloc && in_nmi()))
 		can_alloc = false;
 
-	if (!depot_trace_narrow(trace)) {
+	if (!depot_scan(trace, &tails)) {
 		kind |= DEPOT_WIDE;
+		tails.nr = 0;
 		hash = depot_hash(trace, kind);
 		ref = depot_find_any(trace, hash, kind);
 		if (ref)
@@ -406,8 +398,8 @@ again:
 		ref = depot_insert_evictable(trace, hash, kind, gfp, can_alloc,
 					     &crowded);
 	else
-		ref = depot_insert_persistent(trace, hash, kind, gfp, can_alloc,
-					      &crowded);
+		ref = depot_insert_persistent(trace, &tails, hash, kind, gfp,
+					      can_alloc, &crowded);
 	if (unlikely(ref == DEPOT_HASH_FULL)) {
 		kind |= DEPOT_HASHED_ALL;
 		hash = depot_hash_all(trace, kind);
@@ -428,6 +420,7 @@ static u32 depot_save(unsigned long *entries, unsigned int nr, gfp_t gfp,
 		      depot_flags_t flags)
 {
 	struct depot_trace trace = { .newest = entries, .step = 1 };
+	struct depot_tails tails;
 
 	/* Where interrupts come from says nothing, and would fill the depot. */
 	nr = filter_irq_stacks(entries, nr);
@@ -435,7 +428,7 @@ static u32 depot_save(unsigned long *entries, unsigned int nr, gfp_t gfp,
 		return 0;
 
 	trace.nr = min_t(unsigned int, nr, CONFIG_STACKDEPOT_MAX_FRAMES);
-	if (unlikely(!depot_trace_narrow(&trace)))
+	if (unlikely(!depot_scan(&trace, &tails)))
 		return depot_save_slow(&trace, 0, depot_kind(flags), gfp,
 				       flags & STACK_DEPOT_FLAG_CAN_ALLOC);
 	return depot_find_or_insert(&trace, gfp, flags);
@@ -453,13 +446,13 @@ static bool depot_in_irqentry_text(unsigned long addr)
  * Make @span what filter_irq_stacks() would leave of a trace that is saved in hard-
  * or softirq context, if that lies on one shadow call stack.
  */
-static noinline bool depot_peek_interrupt(struct scs_trace_span *span,
-					  unsigned int skipnr)
+static bool depot_peek_interrupt(const unsigned long *top,
+				 struct scs_trace_span *span, unsigned int skipnr)
 {
 	const unsigned long *p;
 	bool whole;
 
-	if (!scs_trace_peek_current(span, &whole))
+	if (!scs_trace_peek_current(top, span, &whole))
 		return false;
 	for (p = span->top - skipnr; --p >= span->base;) {
 		if (depot_in_irqentry_text(*p)) {
@@ -470,18 +463,36 @@ static noinline bool depot_peek_interrupt(struct scs_trace_span *span,
 	return whole;
 }
 
-static noinline depot_stack_handle_t
-depot_save_current_copy(unsigned int skipnr, unsigned int max, gfp_t gfp,
-			depot_flags_t flags)
+static noinline depot_stack_handle_t depot_save_copy(unsigned int skipnr,
+						     unsigned int max, gfp_t gfp,
+						     depot_flags_t flags)
 {
 	unsigned long entries[CONFIG_STACKDEPOT_MAX_FRAMES];
 	unsigned int nr;
 
-	/* Leaves out this function and the one that called it, too. */
+	/* Leaves out this function, depot_save_rare() and its caller, too. */
 	nr = stack_trace_save(entries,
 			      min_t(unsigned int, max, ARRAY_SIZE(entries)),
-			      skipnr + 2);
+			      skipnr + 3);
 	return depot_save(entries, nr, gfp, flags);
+}
+
+static noinline depot_stack_handle_t depot_save_rare(const unsigned long *top,
+						     unsigned int skipnr,
+						     unsigned int max, gfp_t gfp,
+						     depot_flags_t flags)
+{
+	struct scs_trace_span span;
+	depot_stack_handle_t handle;
+
+	if (depot_peek_interrupt(top, &span, skipnr))
+		return depot_save_entries(span.top, span.top - span.base, skipnr,
+					  max, gfp, flags);
+
+	handle = depot_save_copy(skipnr, max, gfp, flags);
+	/* No tail call: it skips this frame. */
+	barrier();
+	return handle;
 }
 
 /**
@@ -592,6 +603,7 @@ unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned int from,
 		return 0;
 
 	depot_cursor_init(&cur, rec);
+	/* Racy: an evicted pool is overwritten. We find out below. */
 	while (n < size && data_race(depot_cursor_next(&cur, &frame))) {
 		if (from)
 			from--;
@@ -656,7 +668,7 @@ EXPORT_SYMBOL_GPL(stack_depot_fetch);
  */
 void stack_depot_put(depot_stack_handle_t handle)
 {
-	static const char what[] = "unbalanced stack_depot_put()";
+	static const char what[] = "unbalanced put";
 	struct depot_record *rec;
 	int refs;
 
@@ -793,8 +805,10 @@ int stack_depot_snprint(depot_stack_handle_t handle, char *buf, size_t size,
 	case DEPOT_FOUND:
 		break;
 	}
-	while (size > 0 && (nr = stack_depot_copy(handle, from, frames,
-					      ARRAY_SIZE(frames)))) {
+	while (size > 0) {
+		nr = stack_depot_copy(handle, from, frames, ARRAY_SIZE(frames));
+		if (!nr)
+			break;
 		len = stack_trace_snprint(buf, size, frames, nr, spaces);
 		total += len;
 		if (len >= size)

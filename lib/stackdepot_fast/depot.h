@@ -50,21 +50,21 @@
  * @shared: where in the same pool, in units, the record lies that holds the
  *	trace's outer frames; 0 if this one holds all
  * @own: frames in this record, less one
- * @size: frames of the whole trace, less one
- * @word: with DEPOT_REFS the number of references or pages, then the frames, the
- *	newest first: the low halves of their addresses, or with DEPOT_WIDE whole
- *	ones from @word[1] on
+ * @rest: frames of the trace that are not
+ * @word: the frames, the newest first, by the low halves of their addresses; with
+ *	DEPOT_WIDE, whole ones from @word[1] on. With DEPOT_REFS there is a number
+ *	of references or pages, too: see depot_refs()
  *
  * A record's outer frames, if they aren't its own, are the outermost frames of
- * the other record's trace. All but @next and @word[0] of a record that can be
- * found stays as it is.
+ * the other record's trace. All but @next and the number of references of a record
+ * that can be found stays as it is.
  */
 struct depot_record {
 	u32 next;
 	u32 hash;
 	u16 shared;
 	u8 own;
-	u8 size;
+	u8 rest;
 	u32 word[];
 };
 
@@ -85,20 +85,23 @@ static __always_inline unsigned int depot_own(const struct depot_record *rec)
 
 static __always_inline unsigned int depot_size(const struct depot_record *rec)
 {
-	return rec->size + 1U;
+	return depot_own(rec) + rec->rest;
 }
 
-/* Index into a record's words of its newest frame. */
+/*
+ * Index into a record's words of its newest frame. Persistent narrow records have
+ * it in front, so that a walk from one to the other needs no look at their kind.
+ */
 static __always_inline unsigned int depot_first_word(u32 kind)
 {
-	return kind & (DEPOT_WIDE | DEPOT_REFS) ? 1 : 0;
+	return kind & (DEPOT_WIDE | DEPOT_EVICTABLE) ? 1 : 0;
 }
 
 /* Units that a record with @own frames takes. */
 static inline unsigned int depot_record_units(u32 kind, unsigned int own)
 {
-	size_t words = depot_first_word(kind) +
-		       (size_t)own * (kind & DEPOT_WIDE ? 2 : 1);
+	size_t words = (size_t)own * (kind & DEPOT_WIDE ? 2 : 1) +
+		       (kind & (DEPOT_WIDE | DEPOT_REFS) ? 1 : 0);
 	size_t bytes = sizeof(struct depot_record) + words * sizeof(u32);
 
 	/* Once freed, a record holds a list's link and an RCU cookie. */
@@ -108,10 +111,17 @@ static inline unsigned int depot_record_units(u32 kind, unsigned int own)
 	return DIV_ROUND_UP(bytes, DEPOT_UNIT_SIZE);
 }
 
-/* References of an evictable record, or the count of one that has a count. */
+/*
+ * References of an evictable record, or the count of one that has a count: the
+ * first word where that isn't a frame, else the one after the frames.
+ */
 static __always_inline atomic_t *depot_refs(struct depot_record *rec)
 {
-	return (atomic_t *)&rec->word[0];
+	unsigned int at = 0;
+
+	if (!depot_first_word(READ_ONCE(rec->next)))
+		at = depot_own(rec);
+	return (atomic_t *)&rec->word[at];
 }
 
 /*
@@ -440,8 +450,7 @@ struct depot_tails {
 	u32 hash[DEPOT_NR_TAILS];
 };
 
-void depot_hash_tails(const struct depot_trace *trace, u32 kind,
-		      struct depot_tails *tails);
+bool depot_scan(const struct depot_trace *trace, struct depot_tails *tails);
 void depot_find_tail(const struct depot_space *space,
 		     const struct depot_trace *trace,
 		     const struct depot_tails *tails, struct depot_tail *tail);
@@ -494,47 +503,43 @@ static __always_inline bool depot_equal_low(const unsigned long *p, long step,
  * @step: as in &struct depot_trace
  * @nr: how many, not 0
  * @rec: the record
- * @first: index of the first word to compare with
- * @own: how many of the record's own frames follow from there, not 0
+ * @word: the word to begin with, one of the record's own frames
+ * @own: how many of its own frames there are from @word on, not 0
  * @racy: whether the record may be overwritten meanwhile; then whatever it says is
  *	checked, so that nothing is read from outside the pool
  *
  * The rest is looked for in the record that it shares its outer frames with, and
  * so on; the record has @nr frames in all from there.
  *
- * Return: number of records that were walked if all frames are the same, or 0.
+ * Return: whether all frames are the same.
  */
-static __always_inline unsigned int
+static __always_inline bool
 depot_equal_narrow(const unsigned long *p, long step, unsigned int nr,
-		   const struct depot_record *rec, unsigned int first,
+		   const struct depot_record *rec, const u32 *word,
 		   unsigned int own, bool racy)
 {
-	unsigned int parts = 1;
-
 	for (;;) {
 		const struct depot_record *outer;
-		unsigned int skip;
+		unsigned int rest;
 
 		if (racy && own > nr)
-			return 0;
-		if (!depot_equal_low(p, step, &rec->word[first], own))
-			return 0;
+			return false;
+		if (!depot_equal_low(p, step, word, own))
+			return false;
 		nr -= own;
 		if (!nr)
-			return parts;
+			return true;
 
 		outer = depot_record_in(depot_pool_of(rec), rec->shared);
 		if (racy && outer >= rec)
-			return 0;
+			return false;
 		rec = outer;
 		p += (long)own * step;
-		skip = depot_size(rec) - nr;
-		own = depot_own(rec);
-		if (racy && skip >= own)
-			return 0;
-		own -= skip;
-		first = depot_first_word(READ_ONCE(rec->next)) + skip;
-		parts++;
+		rest = rec->rest;
+		if (racy && (rest >= nr || nr - rest > depot_own(rec)))
+			return false;
+		own = nr - rest;
+		word = &rec->word[depot_own(rec) - own];
 	}
 }
 
@@ -562,9 +567,12 @@ struct depot_table {
 #define DEPOT_BUCKET_LOCK	BIT(31)
 #define DEPOT_BUCKETS_SHIFT	(PAGE_SHIFT - 2)
 #define DEPOT_BUCKETS_PER_PAGE	BIT(DEPOT_BUCKETS_SHIFT)
-#define DEPOT_GEOMETRY(n)	((u64)(roundup_pow_of_two(n) - 1) << 32 | (n))
 
-/* Persistent records and evictable ones: see the comments in pool.c. */
+/* A macro, so that it can initialize. */
+#define DEPOT_GEOMETRY(buckets) \
+	((u64)(roundup_pow_of_two(buckets) - 1) << 32 | (buckets))
+
+/* Persistent records and evictable ones: see the comments in table.c. */
 extern struct depot_table depot_persistent;
 extern struct depot_table depot_evictable;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pools: where they come from, how room in them is had without a lock, and which go at the limit. */
+/* Pools: where they come from, how room is had without a lock, and which go at the limit. */
 
 #define pr_fmt(fmt) "stackdepot: " fmt
 
@@ -360,9 +360,10 @@ static void depot_install_pool(struct depot_pool *pool, enum depot_use use)
 	/* Pairs with the acquire in depot_look_up(). */
 	smp_store_release(&depot_next_seq, seq + 1);
 	WRITE_ONCE(depot_live_pools, depot_live_pools + 1);
-	/* Pairs with the acquire in depot_room(). */
-	if (use != DEPOT_USE_EVICTABLE)
+	if (use != DEPOT_USE_EVICTABLE) {
+		/* Pairs with the acquire in depot_room(). */
 		smp_store_release(&depot_current, pool);
+	}
 }
 
 /* Whether the pool in use has @units left: then fill @space in. */

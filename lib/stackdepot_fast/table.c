@@ -281,8 +281,11 @@ bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc)
  */
 unsigned long depot_table_bytes(const struct depot_table *table)
 {
-	u32 n = READ_ONCE(table->geometry);
+	u64 geometry = READ_ONCE(table->geometry);
+	unsigned long pages = DIV_ROUND_UP((u32)geometry, DEPOT_BUCKETS_PER_PAGE);
 
-	return (unsigned long)DIV_ROUND_UP(n, DEPOT_BUCKETS_PER_PAGE) * PAGE_SIZE +
+	if (geometry == DEPOT_NOT_STARTED)
+		pages = 0;
+	return pages * PAGE_SIZE +
 	       READ_ONCE(table->dir_size) * sizeof(*table->dir);
 }

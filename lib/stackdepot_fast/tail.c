@@ -3,6 +3,8 @@
 
 #include <linux/hash.h>
 
+#include <asm/sections.h>
+
 #include "depot.h"
 
 /* === Data ================================================================= */
@@ -44,32 +46,65 @@ static __always_inline u32 depot_tail_entry(u32 hash, u32 seq, u32 unit)
 	return (check & ~DEPOT_TAIL_UNIT) | unit;
 }
 
+/* Whether the frame after @frame is a return address, too: see depot_scan(). */
+static __always_inline bool depot_plain_frame(unsigned long frame)
+{
+	return frame - (unsigned long)__entry_text_start >=
+	       (unsigned long)(__entry_text_end - __entry_text_start);
+}
+
 /**
- * depot_hash_tails() - hash the tails of a trace that could be shared
+ * depot_scan() - look at a trace once, before it is stored
  * @trace: the trace
- * @kind: its kind; wide ones share nothing
- * @tails: their hashes
+ * @tails: the hashes of the tails that could be shared; complete if it is narrow
+ *
+ * A trace is narrow if each frame lies in the window, and low halves alone tell it
+ * from any other, narrow or not. The latter is not so where an exception brought a
+ * frame in: the frame before that is in the entry text. What is entered from user
+ * space has no older frame.
  *
  * Context: any.
+ * Return: whether the trace is narrow.
  */
-void depot_hash_tails(const struct depot_trace *trace, u32 kind,
-		      struct depot_tails *tails)
+bool depot_scan(const struct depot_trace *trace, struct depot_tails *tails)
 {
-	/* A trace has a frame of its own at least. */
-	unsigned int n, nr = (trace->nr - 1) / DEPOT_TAIL_STEP;
-	const unsigned long *p = trace->newest +
-				 (long)(trace->nr - 1) * trace->step;
+	unsigned int n, quads = (trace->nr - 1) / DEPOT_TAIL_STEP;
+	unsigned int left = trace->nr - quads * DEPOT_TAIL_STEP;
+	const unsigned long window = depot_window;
+	const long step = trace->step;
+	const unsigned long *p = trace->newest + (long)(trace->nr - 1) * step;
+	unsigned long a, b, c, d, outside = 0;
+	unsigned int strange = 0;
 	u64 sum = 0;
 
-	tails->nr = kind & DEPOT_WIDE ? 0 : nr;
-	for (n = 0; n < tails->nr; n++) {
-		sum = depot_hash_one(sum, p[0]);
-		sum = depot_hash_one(sum, p[-trace->step]);
-		sum = depot_hash_one(sum, p[-2 * trace->step]);
-		sum = depot_hash_one(sum, p[-3 * trace->step]);
-		p -= DEPOT_TAIL_STEP * trace->step;
+	/* A trace has a frame of its own at least: the newest one is in no tail. */
+	tails->nr = quads;
+	for (n = 0; n < quads; n++) {
+		a = p[0];
+		b = p[-step];
+		c = p[-2 * step];
+		d = p[-3 * step];
+		sum = depot_hash_one(sum, a);
+		sum = depot_hash_one(sum, b);
+		sum = depot_hash_one(sum, c);
+		sum = depot_hash_one(sum, d);
 		tails->hash[n] = depot_hash_finish(sum);
+		outside |= (a - window) | (b - window) | (c - window) | (d - window);
+		/* The oldest frame of all, with n = 0, may lie there. */
+		if (unlikely(!((depot_plain_frame(a) || !n) &&
+			       depot_plain_frame(b) && depot_plain_frame(c) &&
+			       depot_plain_frame(d))))
+			strange++;
+		p -= DEPOT_TAIL_STEP * step;
 	}
+	for (; left; left--) {
+		outside |= *p - window;
+		if (unlikely(!depot_plain_frame(*p)) &&
+		    p != trace->newest + (long)(trace->nr - 1) * step)
+			strange++;
+		p -= step;
+	}
+	return !strange && !(outside >> 32);
 }
 
 /* === Search =============================================================== */
@@ -81,26 +116,29 @@ void depot_hash_tails(const struct depot_trace *trace, u32 kind,
 static bool depot_tail_fits(const struct depot_record *rec,
 			    const struct depot_trace *trace, unsigned int nr)
 {
-	unsigned int skip = depot_size(rec) - nr, own = depot_own(rec), parts;
-	u32 kind = READ_ONCE(rec->next);
+	const unsigned long *p = trace->newest +
+				 (long)(trace->nr - nr) * trace->step;
+	unsigned int own = nr - rec->rest, parts = 2;
 
-	if (depot_size(rec) < nr || skip >= own ||
-	    (kind & (DEPOT_WIDE | DEPOT_EVICTABLE)))
+	const struct depot_record *part;
+
+	if (rec->rest >= nr || own > depot_own(rec) ||
+	    (READ_ONCE(rec->next) & (DEPOT_WIDE | DEPOT_EVICTABLE)))
 		return false;
-
-	parts = depot_equal_narrow(trace->newest +
-					   (long)(trace->nr - nr) * trace->step,
-				   trace->step, nr, rec,
-				   depot_first_word(kind) + skip, own - skip,
-				   true);
-	return parts && parts < DEPOT_MAX_PARTS;
+	for (part = rec; part->rest; parts++) {
+		if (parts == DEPOT_MAX_PARTS)
+			return false;
+		part = depot_record_in(depot_pool_of(rec), part->shared);
+	}
+	return depot_equal_narrow(p, trace->step, nr, rec,
+				  &rec->word[depot_own(rec) - own], own, true);
 }
 
 /**
  * depot_find_tail() - find a record that holds a trace's outer frames
  * @space: the pool that the trace will be stored in
  * @trace: the trace
- * @tails: what depot_hash_tails() made of it
+ * @tails: what depot_scan() made of it
  * @tail: the longest such part that was found
  *
  * What is found is good if space can be reserved in the same pool afterwards.
@@ -119,6 +157,7 @@ void depot_find_tail(const struct depot_space *space,
 		u32 entry = smp_load_acquire(depot_tail_slot(hash));
 		u32 unit = entry & DEPOT_TAIL_UNIT;
 
+		/* Racy: an evicted pool is overwritten. Then we get no room in it. */
 		if (entry != depot_tail_entry(hash, space->seq, unit) ||
 		    !test_bit(unit, space->pool->starts) ||
 		    !data_race(depot_tail_fits(depot_record_in(space->pool, unit),
@@ -135,7 +174,7 @@ void depot_find_tail(const struct depot_space *space,
 /**
  * depot_offer_tails() - let later traces share the frames of a new record
  * @space: where the record is
- * @tails: what depot_hash_tails() made of its trace
+ * @tails: what depot_scan() made of its trace
  * @tail: the part of it that another record holds
  *
  * Context: any.
