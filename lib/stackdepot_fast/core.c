@@ -96,10 +96,10 @@ static __always_inline u32 depot_find(const struct depot_table *table,
 			break;
 		rec = depot_record_in(pool, ref);
 		next = READ_ONCE(rec->next);
-		/* Racy: an evicted pool is overwritten; a freed record has no references. */
-		if (READ_ONCE(rec->hash) == hash &&
-		    !((next ^ kind) & DEPOT_KIND_MASK) &&
-		    data_race(depot_equal(trace, rec, kind, racy)))
+		if (READ_ONCE(rec->hash) != hash || ((next ^ kind) & DEPOT_KIND_MASK))
+			continue;
+		/* An evicted pool is overwritten; a freed record has no references. */
+		if (data_race(depot_equal(trace, rec, kind, racy)))
 			return ref;
 	}
 	return 0;

@@ -569,8 +569,7 @@ struct depot_table {
 #define DEPOT_BUCKETS_PER_PAGE	BIT(DEPOT_BUCKETS_SHIFT)
 
 /* A macro, so that it can initialize. */
-#define DEPOT_GEOMETRY(buckets) \
-	((u64)(roundup_pow_of_two(buckets) - 1) << 32 | (buckets))
+#define DEPOT_GEOMETRY(mask, buckets)	((u64)(mask) << 32 | (buckets))
 
 /* Persistent records and evictable ones: see the comments in table.c. */
 extern struct depot_table depot_persistent;

@@ -20,7 +20,9 @@
  */
 static u32 depot_first_buckets[DEPOT_BUCKETS_PER_PAGE];
 static u32 depot_no_bucket[1];
-#define DEPOT_NOT_STARTED	DEPOT_GEOMETRY(1)
+#define DEPOT_NOT_STARTED	DEPOT_GEOMETRY(0, 1)
+#define DEPOT_FIRST_GEOMETRY \
+	DEPOT_GEOMETRY(DEPOT_BUCKETS_PER_PAGE - 1, DEPOT_BUCKETS_PER_PAGE)
 
 #define DEPOT_FIRST_DIR	8
 
@@ -34,7 +36,7 @@ static u32 *depot_evictable_dir[DEPOT_FIRST_DIR] = { depot_no_bucket };
  * at the table.
  */
 struct depot_table depot_persistent = {
-	.geometry = DEPOT_GEOMETRY(DEPOT_BUCKETS_PER_PAGE),
+	.geometry = DEPOT_FIRST_GEOMETRY,
 	.dir = depot_persistent_dir,
 	.dir_size = DEPOT_FIRST_DIR,
 };
@@ -199,7 +201,8 @@ static void depot_table_split(struct depot_table *table)
 			[n & (DEPOT_BUCKETS_PER_PAGE - 1)];
 	depot_deal(from, to, bit);
 	/* Pairs with the acquire in depot_bucket(): @to is ready. */
-	smp_store_release(&table->geometry, DEPOT_GEOMETRY(n + 1));
+	smp_store_release(&table->geometry,
+			  DEPOT_GEOMETRY(roundup_pow_of_two(n + 1) - 1, n + 1));
 	depot_bucket_unlock(from, READ_ONCE(*from), flags);
 }
 
@@ -267,8 +270,7 @@ bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc)
 	 * Whoever comes first: the page is there. Pairs with the acquires here and in
 	 * depot_bucket().
 	 */
-	cmpxchg(&table->geometry, DEPOT_NOT_STARTED,
-		DEPOT_GEOMETRY(DEPOT_BUCKETS_PER_PAGE));
+	cmpxchg(&table->geometry, DEPOT_NOT_STARTED, DEPOT_FIRST_GEOMETRY);
 	return true;
 }
 

@@ -157,15 +157,16 @@ void depot_find_tail(const struct depot_space *space,
 		u32 entry = smp_load_acquire(depot_tail_slot(hash));
 		u32 unit = entry & DEPOT_TAIL_UNIT;
 
-		/* Racy: an evicted pool is overwritten. Then we get no room in it. */
 		if (entry != depot_tail_entry(hash, space->seq, unit) ||
-		    !test_bit(unit, space->pool->starts) ||
-		    !data_race(depot_tail_fits(depot_record_in(space->pool, unit),
-					       trace, n * DEPOT_TAIL_STEP)))
+		    !test_bit(unit, space->pool->starts))
 			continue;
-		tail->unit = unit;
-		tail->nr = n * DEPOT_TAIL_STEP;
-		return;
+		/* An evicted pool is overwritten. Then we get no room in it. */
+		if (data_race(depot_tail_fits(depot_record_in(space->pool, unit),
+					      trace, n * DEPOT_TAIL_STEP))) {
+			tail->unit = unit;
+			tail->nr = n * DEPOT_TAIL_STEP;
+			return;
+		}
 	}
 	tail->unit = 0;
 	tail->nr = 0;
