@@ -682,10 +682,9 @@ void stack_depot_put(depot_stack_handle_t handle)
 
 	refs = atomic_read(depot_refs(rec));
 	do {
-		/* Saturated, see depot_get(). */
-		if (refs < 0)
+		if (unlikely(refs == DEPOT_REFS_SATURATED))
 			return;
-		if (!refs) {
+		if (refs <= 0) {
 			depot_bad_handle(what, handle);
 			return;
 		}

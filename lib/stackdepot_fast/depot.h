@@ -8,11 +8,11 @@
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/gfp.h>
+#include <linux/limits.h>
 #include <linux/log2.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/percpu-defs.h>
-#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot_fast.h>
 #include <linux/types.h>
@@ -74,9 +74,9 @@ struct depot_record {
 #define DEPOT_HASHED_ALL	BIT(30)	/* hashed by all of its frames */
 #define DEPOT_KIND_MASK		(DEPOT_WIDE | DEPOT_REFS | DEPOT_EVICTABLE | \
 				 DEPOT_HASHED_ALL)
-#define DEPOT_RECORD_MAX_FRAMES	256
 
-static_assert(CONFIG_STACKDEPOT_MAX_FRAMES <= DEPOT_RECORD_MAX_FRAMES);
+/* What @own and @rest can tell. */
+static_assert(CONFIG_STACKDEPOT_MAX_FRAMES <= 256);
 
 static __always_inline unsigned int depot_own(const struct depot_record *rec)
 {
@@ -124,13 +124,25 @@ static __always_inline atomic_t *depot_refs(struct depot_record *rec)
 	return (atomic_t *)&rec->word[at];
 }
 
+/* A record with as many references stays for good. */
+#define DEPOT_REFS_SATURATED	INT_MAX
+
 /*
- * Take a reference, unless the record is being freed. Saturates: then the record
- * stays for good.
+ * Take a reference, unless the record is being freed. Like refcount_t, but without
+ * its warning: a bucket may be locked, and printing may save a trace.
  */
 static __always_inline bool depot_get(struct depot_record *rec)
 {
-	return refcount_inc_not_zero((refcount_t *)&rec->word[0]);
+	atomic_t *refs = depot_refs(rec);
+	int old = atomic_read(refs);
+
+	do {
+		if (!old)
+			return false;
+		if (unlikely(old == DEPOT_REFS_SATURATED))
+			return true;
+	} while (!atomic_try_cmpxchg(refs, &old, old + 1));
+	return true;
 }
 
 /* === Pools ================================================================ */
@@ -536,7 +548,8 @@ depot_equal_narrow(const unsigned long *p, long step, unsigned int nr,
 		rec = outer;
 		p += (long)own * step;
 		rest = rec->rest;
-		if (racy && (rest >= nr || nr - rest > depot_own(rec)))
+		if (racy && (rest >= nr || nr - rest > depot_own(rec) ||
+			     depot_own(rec) > CONFIG_STACKDEPOT_MAX_FRAMES))
 			return false;
 		own = nr - rest;
 		word = &rec->word[depot_own(rec) - own];

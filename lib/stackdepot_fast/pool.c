@@ -61,14 +61,14 @@ static __always_inline unsigned int depot_state_used(u64 state)
 
 /*
  * Who compares with a record of a pool that is evicted at that moment may read as
- * many frames past it as a trace has. Keep that inside the pool.
+ * many frames past where it began as a trace has. Keep that inside the pool.
  */
 static __always_inline unsigned int depot_usable_units(void)
 {
 	if (depot_policy != DEPOT_EVICT)
 		return DEPOT_POOL_UNITS;
 	return DEPOT_POOL_UNITS -
-	       depot_record_units(DEPOT_WIDE, DEPOT_RECORD_MAX_FRAMES);
+	       depot_record_units(DEPOT_WIDE, CONFIG_STACKDEPOT_MAX_FRAMES);
 }
 
 /**
@@ -475,7 +475,8 @@ u32 depot_next_record(u32 ref, struct depot_record **rec)
 
 		if (!pool)
 			continue;
-		unit = find_next_bit(pool->starts, DEPOT_POOL_UNITS, unit);
+		/* A bit that is set or cleared meanwhile may be seen or not. */
+		unit = data_race(find_next_bit(pool->starts, DEPOT_POOL_UNITS, unit));
 		if (unit < DEPOT_POOL_UNITS) {
 			*rec = depot_record_in(pool, unit);
 			return seq << DEPOT_SEQ_SHIFT | unit;

@@ -33,7 +33,9 @@ static u32 *depot_evictable_dir[DEPOT_FIRST_DIR] = { depot_no_bucket };
  * Records that come and go, and records that stay until their pool is evicted, are
  * kept apart: in the persistent table a chain runs from younger to older pools, so
  * it may end where it reaches a pool that was evicted, and eviction needs no look
- * at the table.
+ * at the table. (CPUs that fill two pools at the same time may link records in
+ * another order. Then a trace may be cut off and be stored again one day; its old
+ * handle stays good.)
  */
 struct depot_table depot_persistent = {
 	.geometry = DEPOT_FIRST_GEOMETRY,

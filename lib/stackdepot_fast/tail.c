@@ -123,6 +123,7 @@ static bool depot_tail_fits(const struct depot_record *rec,
 	const struct depot_record *part;
 
 	if (rec->rest >= nr || own > depot_own(rec) ||
+	    depot_own(rec) > CONFIG_STACKDEPOT_MAX_FRAMES ||
 	    (READ_ONCE(rec->next) & (DEPOT_WIDE | DEPOT_EVICTABLE)))
 		return false;
 	for (part = rec; part->rest; parts++) {
