@@ -111,7 +111,7 @@ static uint64_t mix(uint64_t x)
 /* Few functions, so that traces share frames. */
 static unsigned long text_address(uint64_t r)
 {
-	return shim_text + 0x1000 + (r % 61) * 0x140 + (r >> 8) % 3 * 4;
+	return shim_text + (r % 61) * 0x140 + (r >> 8) % 3 * 4;
 }
 
 static unsigned long any_address(uint64_t r)
@@ -128,7 +128,7 @@ static unsigned long any_address(uint64_t r)
 	case 4:
 		return (r >> 8) % 3 - 1UL;
 	case 6:
-		return shim_entry_text - 4 + (r >> 8) % (shim_entry_text_end - shim_entry_text + 8);
+		return SHIM_ENTRY_TEXT - 4 + (r >> 8) % (SHIM_ENTRY_TEXT_END - SHIM_ENTRY_TEXT + 8);
 	case 5:		/* the same low half */
 		return text_address(r >> 8) ^ (1UL << (32 + (r >> 16) % 32));
 	default:
@@ -196,9 +196,8 @@ static void make_trace(unsigned int kind, unsigned int from, uint64_t r)
 		break;
 	case 9:	/* an interrupt came */
 		*t = other;
-		t->entries[r % t->nr] = (unsigned long)
-			((r & 256 ? __irqentry_text_start : __softirqentry_text_start) +
-			 (r >> 16) % 4096);
+		t->entries[r % t->nr] =
+			(r & 256 ? SHIM_IRQENTRY_TEXT : SHIM_SOFTIRQENTRY_TEXT) + (r >> 16) % 4096;
 		break;
 	}
 	tell("  trace %u: %u frames, kind %u\n", st.nr_traces % MAX_TRACES, t->nr, kind % 10);
@@ -207,10 +206,8 @@ static void make_trace(unsigned int kind, unsigned int from, uint64_t r)
 
 static int is_irq_entry(unsigned long addr)
 {
-	return (addr >= (unsigned long)__irqentry_text_start &&
-		addr < (unsigned long)__irqentry_text_end) ||
-	       (addr >= (unsigned long)__softirqentry_text_start &&
-		addr < (unsigned long)__softirqentry_text_end);
+	return (addr >= SHIM_IRQENTRY_TEXT && addr < SHIM_IRQENTRY_TEXT_END) ||
+	       (addr >= SHIM_SOFTIRQENTRY_TEXT && addr < SHIM_SOFTIRQENTRY_TEXT_END);
 }
 
 /* What a depot is to make of @t; -1 if there are too many of them. */
@@ -295,8 +292,8 @@ static void check_fetch(struct model *m, unsigned int handle, unsigned int conte
 static int may_be_shadow(const struct trace *t)
 {
 	for (unsigned int i = 0; i < t->nr; i++) {
-		if (i && t->entries[i - 1] >= shim_entry_text &&
-		    t->entries[i - 1] < shim_entry_text_end)
+		if (i && t->entries[i - 1] >= SHIM_ENTRY_TEXT &&
+		    t->entries[i - 1] < SHIM_ENTRY_TEXT_END)
 			continue;
 		if (t->entries[i] < shim_modules || t->entries[i] >= shim_end)
 			return 0;
@@ -305,28 +302,28 @@ static int may_be_shadow(const struct trace *t)
 }
 
 /* Has @d take the trace off the shadow call stack, or by stack_trace_save() where that says nothing. */
+__attribute__((noinline))
 static unsigned int save_current(const struct depot *d, const struct trace *t, unsigned int way,
 				 unsigned int gfp, unsigned int flags)
 {
 	struct shim_thread *self = shim_self();
 	unsigned int skip = way / 2 % 4, nr = t->nr + skip, handle;
-	unsigned long shadow[LONGEST + 4], walked[LONGEST + 8];
+	unsigned long shadow[LONGEST + 4], walked[LONGEST + 4];
 
 	for (unsigned int i = 0; i < nr; i++) {
 		unsigned long frame = i < skip ? shim_text + i : t->entries[i - skip];
 
 		shadow[nr - 1 - i] = frame;
-		walked[3 + i] = frame;
+		walked[i] = frame;
 	}
-	/* stack_trace_save() itself, and two functions of the depot's that it is called from. */
-	for (unsigned int i = 0; i < 3; i++)
-		walked[i] = 0xbeef0000 + i;
 	if (way & 1 && may_be_shadow(t)) {
 		self->scs_base = shadow;
 		self->scs_top = shadow + nr;
+		self->scs_whole = way & 4;
 	}
+	self->trace_frame = __builtin_frame_address(0);
 	self->trace = walked;
-	self->trace_len = nr + 3;
+	self->trace_len = nr;
 	handle = d->save_current(skip, way & 8 ? DEPOT_MAX_FRAMES : t->nr, gfp, flags);
 	self->scs_top = NULL;
 	self->trace_len = 0;
@@ -346,7 +343,8 @@ static unsigned int save_one(struct model *m, const struct trace *t, int content
 	memcpy(entries, t->entries, sizeof(entries));
 	if (c->refcounted)
 		flags |= DEPOT_GET;
-	if (m->depot->save_current && way && !too_long && c->nr == t->nr)
+	if (m->depot->save_current && way && !too_long &&
+	    (c->nr == t->nr || st.context >= SOFTIRQ))
 		handle = save_current(m->depot, t, way, gfp, flags);
 	else if ((flags & ~DEPOT_GET) == DEPOT_CAN_ALLOC && !c->refcounted && gfp == depot_gfp_kernel)
 		handle = m->depot->save(entries, t->nr, gfp);

@@ -88,7 +88,7 @@ static unsigned int make_trace(unsigned int id, unsigned long *entries)
 		entries[i] = shim_text + mix(group * 64ULL + from_root) % 0x800000;
 	}
 	/* It is to be told from all others. */
-	entries[0] = shim_text + 4 * (unsigned long)id;
+	entries[0] = shim_text + 4UL * id;
 	if (r >> 60 == 0)
 		entries[nr / 2] = mix(r);
 	return nr;

@@ -276,14 +276,14 @@ static void test_too_many_frames(void **state)
 
 static void test_cut_at_interrupt(void **state)
 {
-	char *entry[] = { __irqentry_text_start, __softirqentry_text_start };
+	unsigned long entry[] = { SHIM_IRQENTRY_TEXT, SHIM_SOFTIRQENTRY_TEXT };
 	unsigned long entries[10], *got;
 	unsigned int handle, other;
 
 	boot();
 	for (unsigned int i = 0; i < 2; i++) {
 		fill(entries, 10, i);
-		entries[4] = (unsigned long)entry[i] + 16;
+		entries[4] = entry[i] + 16;
 		handle = d->save(entries, 10, depot_gfp_kernel);
 		assert_int_equal(d->fetch(handle, &got), 5);
 		assert_memory_equal(got, entries, 5 * sizeof(long));

@@ -27,8 +27,6 @@ unsigned long shim_percpu_offset[SHIM_NR_UNITS + 1][SHIM_NR_CPUS];
 unsigned long shim_text = 0xffff800080000000UL;
 unsigned long shim_etext = 0xffff800081000000UL;
 unsigned long shim_end = 0xffff800082000000UL;
-unsigned long shim_entry_text = 0xffff800080010000UL;
-unsigned long shim_entry_text_end = 0xffff800080012000UL;
 unsigned long shim_modules = 0xffff80007a000000UL;
 unsigned long shim_modules_end = 0xffff800080000000UL;
 

@@ -20,16 +20,6 @@ const unsigned int depot_gfp_nested =
 const unsigned int depot_gfp_nolockdep = (__force unsigned int)__GFP_NOLOCKDEP;
 const unsigned int depot_gfp_zone_bits = (__force unsigned int)GFP_ZONEMASK;
 
-/* Addresses in here are those of interrupt entry code. */
-asm(".bss\n"
-    ".globl __irqentry_text_start, __irqentry_text_end\n"
-    ".globl __softirqentry_text_start, __softirqentry_text_end\n"
-    "__irqentry_text_start: .zero 4096\n"
-    "__irqentry_text_end:\n"
-    "__softirqentry_text_start: .zero 4096\n"
-    "__softirqentry_text_end:\n"
-    ".text\n");
-
 char *skip_spaces(const char *s)
 {
 	while (*s == ' ' || (*s >= '\t' && *s <= '\r'))
@@ -52,11 +42,21 @@ long simple_strtol(const char *s, char **end, unsigned int base)
 
 /* --- stack_trace_save() ---------------------------------------------------- */
 
+/*
+ * The functions that are really on the stack come first, up to the test's; from
+ * there on the trace is what the test says.
+ */
+noinline __attribute__((no_sanitize("address", "thread")))
 void arch_stack_walk(stack_trace_consume_fn consume_entry, void *cookie,
 		     struct task_struct *task, struct pt_regs *regs)
 {
 	struct shim_thread *self = shim_self();
+	void **frame;
 
+	for (frame = __builtin_frame_address(0); *frame != self->trace_frame; frame = *frame) {
+		if (!consume_entry(cookie, (unsigned long)frame[1]))
+			return;
+	}
 	for (unsigned int i = 0; i < self->trace_len; i++) {
 		if (!consume_entry(cookie, self->trace[i]))
 			return;

@@ -47,11 +47,14 @@ struct shim_thread {
 	unsigned long fail_nth;
 	unsigned int fail_percent;
 	unsigned long long seed;
-	/* What stack_trace_save() finds. */
+	/* What stack_trace_save() finds below the function whose frame address this is. */
+	void *trace_frame;
 	const unsigned long *trace;
 	unsigned int trace_len;
 	/* Its shadow call stack, the oldest entry first; none if scs_top is NULL. */
 	const unsigned long *scs_base, *scs_top;
+	/* Whether it has all of the trace. */
+	int scs_whole;
 	/* Called by each allocation, as an allocator's own user of the depot would be. */
 	void (*alloc_hook)(void *arg);
 	void *alloc_hook_arg;
@@ -210,13 +213,19 @@ long shim_debugfs_write(int unit, const char *path, const char *text);
 
 /* --- Addresses ------------------------------------------------------------- */
 
-/* Where interrupt entry code lies. */
-extern char __irqentry_text_start[], __irqentry_text_end[];
-extern char __softirqentry_text_start[], __softirqentry_text_end[];
 /* Where kernel text and modules lie. */
 extern unsigned long shim_text, shim_etext, shim_end, shim_modules, shim_modules_end;
-/* Where exceptions enter the kernel. */
-extern unsigned long shim_entry_text, shim_entry_text_end;
+/*
+ * Where exceptions enter the kernel, and where their handlers begin: numbers, as
+ * these are for the kernel's own code. Just below the text, so that no address of
+ * a recorded stream is among them.
+ */
+#define SHIM_ENTRY_TEXT			0xffff80007fff0000UL
+#define SHIM_ENTRY_TEXT_END		0xffff80007fff2000UL
+#define SHIM_IRQENTRY_TEXT		0xffff80007fff4000UL
+#define SHIM_IRQENTRY_TEXT_END		0xffff80007fff5000UL
+#define SHIM_SOFTIRQENTRY_TEXT		0xffff80007fff5000UL
+#define SHIM_SOFTIRQENTRY_TEXT_END	0xffff80007fff6000UL
 
 /* --- Other ----------------------------------------------------------------- */
 

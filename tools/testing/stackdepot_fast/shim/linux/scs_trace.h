@@ -11,11 +11,20 @@ struct scs_trace_span {
 	const unsigned long *base;
 };
 
-static inline bool scs_trace_peek(struct scs_trace_span *span)
+static inline unsigned long scs_trace_peek(const unsigned long **top, bool wanted)
 {
-	span->top = shim_self()->scs_top;
+	*top = shim_self()->scs_top;
+	return wanted && *top ? *top - shim_self()->scs_base : 0;
+}
+
+/* In an interrupt, what it interrupted may be on another shadow call stack. */
+static inline bool scs_trace_peek_current(const unsigned long *top, struct scs_trace_span *span,
+					  bool *whole)
+{
+	span->top = top;
 	span->base = shim_self()->scs_base;
-	return span->top;
+	*whole = shim_self()->scs_whole;
+	return top;
 }
 
 #endif /* SHIM_LINUX_SCS_TRACE_H */
