@@ -59,6 +59,9 @@ static struct {
 	int verbose;
 	enum context context;
 	int disabled;
+	/* The second depot has little room, and at the end of it stops or evicts. */
+	int limited;
+	int evicting;
 	int failing;
 	int reading;
 	struct trace traces[MAX_TRACES];
@@ -263,6 +266,26 @@ static struct record *find_handle(struct model *m, unsigned int handle)
 	return NULL;
 }
 
+/* Forgets a trace that was evicted: nothing else may become of it. */
+static int was_evicted(struct model *m, struct record *rec)
+{
+	unsigned long store[1], *entries = store;
+
+	if (!st.evicting || m == &st.models[0] || st.contents[rec->content].refcounted ||
+	    m->depot->copy(rec->handle, 0, store, 1))
+		return 0;
+	if (m->depot->fetch(rec->handle, &entries) || entries)
+		wrong("%08x was evicted, but fetches", rec->handle);
+	*rec = m->records[--m->nr_records];
+	return 1;
+}
+
+static void forget_evicted(struct model *m)
+{
+	for (unsigned int i = 0; i < m->nr_records; )
+		i += !was_evicted(m, &m->records[i]);
+}
+
 /* What the handle fetches. Without memory, a depot that makes copies may have none to give. */
 static void check_fetch(struct model *m, unsigned int handle, unsigned int content)
 {
@@ -271,7 +294,7 @@ static void check_fetch(struct model *m, unsigned int handle, unsigned int conte
 	unsigned int nr = m->depot->fetch(handle, &entries);
 
 	interp_stats.fetches++;
-	if (!nr && (st.failing || st.context != TASK)) {
+	if (!nr && (st.failing || st.context != TASK || (st.limited && m == &st.models[1]))) {
 		if (entries)
 			wrong("%s: fetch of %08x fails, but leaves a pointer", m->depot->name, handle);
 		return;
@@ -339,6 +362,8 @@ static unsigned int save_one(struct model *m, const struct trace *t, int content
 	unsigned int handle;
 	int hit;
 
+	if (rec && was_evicted(m, rec))
+		rec = NULL;
 	/* The depot may write to the array, and must not depend on its staying there. */
 	memcpy(entries, t->entries, sizeof(entries));
 	if (c->refcounted)
@@ -365,11 +390,13 @@ static unsigned int save_one(struct model *m, const struct trace *t, int content
 	if (hit && rec->handle != handle)
 		wrong("%s: a trace that is %08x is saved as %08x", m->depot->name, rec->handle, handle);
 	if (!handle) {
-		if (!may_fail)
+		if (!may_fail && !(st.limited && m == &st.models[1]))
 			wrong("%s: a save fails for no reason", m->depot->name);
 		interp_stats.refused++;
 		return 0;
 	}
+	if (!hit)
+		forget_evicted(m);
 	other = find_handle(m, handle);
 	if (!hit && other && other->content != (unsigned int)content)
 		wrong("%s: two traces are %08x", m->depot->name, handle);
@@ -530,6 +557,7 @@ static int pick(unsigned int which, struct record *out[2])
 	if (!m->nr_records)
 		return 0;
 	out[0] = &m->records[which % m->nr_records];
+	forget_evicted(&st.models[1]);
 	out[1] = find_content(&st.models[1], out[0]->content);
 	return 1;
 }
@@ -650,7 +678,8 @@ static void op_stats(unsigned int chunk)
 		check_stat(m, text, "refcounted_allocations", m->refd_allocs);
 		check_stat(m, text, "refcounted_frees", m->refd_frees);
 		check_stat(m, text, "refcounted_in_use", m->refd_allocs - m->refd_frees);
-		check_stat(m, text, "persistent_count", m->persistent);
+		if (!st.evicting || !i)
+			check_stat(m, text, "persistent_count", m->persistent);
 		stat_value(text, "freelist_size");
 		stat_value(text, "persistent_bytes");
 		free(text);
@@ -670,6 +699,7 @@ static void op_traces(unsigned int chunk)
 	text = shim_debugfs_read(m->depot->unit, "stackdepot/traces", 1 + chunk % 700, NULL, NULL);
 	if (!text)
 		wrong("there is no stackdepot/traces");
+	forget_evicted(m);
 	for (p = text; *p; p++) {
 		const struct content *c;
 		struct record *rec;
@@ -713,6 +743,9 @@ static void op_corrupt(unsigned int which, unsigned int how, unsigned int r)
 	if (how % 8 && m->nr_records)
 		handle = m->records[which % m->nr_records].handle + (how & 8 ? 1 : -1U) * (r % 64);
 	if (!(handle & DEPOT_HANDLE_MASK) || find_handle(m, handle))
+		return;
+	/* What was evicted is no news, and prints as such. */
+	if (st.evicting)
 		return;
 	tell("  corrupt handle %08x\n", handle);
 	warnings = shim_warnings();
@@ -810,6 +843,13 @@ static void do_op(const uint8_t *op)
 static void boot(unsigned int how)
 {
 	st.disabled = how % 64 == 63;
+	if (how % 64 >= 32 && st.models[1].depot->copy) {
+		st.limited = 1;
+		st.evicting = how % 2;
+		shim_expect_text("limit capacity");
+		shim_boot_param(SHIM_FAST, "stack_depot_max_pools", how % 4 < 2 ? "3" : "5");
+		shim_boot_param(SHIM_FAST, "stack_depot_policy", st.evicting ? "evict" : "stop");
+	}
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct depot *d = st.models[i].depot;
 
@@ -831,6 +871,7 @@ static void finish(void)
 	for (unsigned int i = 0; i < 2 && !st.disabled; i++) {
 		struct model *m = &st.models[i];
 
+		forget_evicted(m);
 		for (unsigned int j = 0; j < m->nr_records; j++)
 			check_fetch(m, m->records[j].handle, m->records[j].content);
 	}
@@ -851,6 +892,7 @@ static void finish(void)
 void interp_run(const uint8_t *data, size_t len, int verbose)
 {
 	memset(&st, 0, sizeof(st));
+	shim_expect_text(NULL);
 	shim_free_buffer_pages = 16384;
 	st.verbose = verbose;
 	st.models[0].depot = &upstream_depot;

@@ -25,6 +25,7 @@ static struct {
 	volatile int stepping;
 	long countdown;
 	int hardirq;
+	int evict;
 	int came;
 	long steps;
 	unsigned int same, other, refs;
@@ -77,6 +78,19 @@ static void check(unsigned int handle, unsigned int n)
 #define OTHER	1001	/* with outer frames of its own, and new */
 #define REFS	1002	/* refcounted: being put, or new */
 
+/* New traces, enough to fill all pools that there may be, so that the old ones are gone. */
+static void flood(void)
+{
+	static unsigned int n = 100000;
+	unsigned long entries[DEPOT_MAX_FRAMES];
+
+	for (unsigned int i = 0; i < 400; i++, n++) {
+		for (unsigned int j = 0; j < DEPOT_MAX_FRAMES; j++)
+			entries[j] = shim_text + 4UL * ((n * 2654435761U + j * 40503U) % 0x400000);
+		d->save_flags(entries, DEPOT_MAX_FRAMES, depot_gfp_atomic, DEPOT_CAN_ALLOC);
+	}
+}
+
 static void handler(void)
 {
 	if (trap.hardirq) {
@@ -87,6 +101,11 @@ static void handler(void)
 		wrong("no NMI is possible");
 	}
 	trap.came++;
+	if (trap.evict) {
+		flood();
+		shim_hardirq_exit();
+		return;
+	}
 	if (trap.hardirq) {
 		trap.same = save(SAME, depot_gfp_atomic, DEPOT_CAN_ALLOC);
 		trap.other = save(OTHER, depot_gfp_atomic, DEPOT_CAN_ALLOC);
@@ -196,11 +215,39 @@ static void prepare_full(void)
 			break;
 }
 
+/* What an evicted trace may be: there, or gone; never another one. */
+static void check_copy(unsigned int nr, const unsigned long *entries)
+{
+	unsigned long expect[NR_FRAMES];
+
+	fill(expect, SAME);
+	if (nr && (nr != NR_FRAMES || memcmp(entries, expect, sizeof(expect))))
+		wrong("the trace that was evicted has turned into another one");
+}
+
+static void do_copy(void)
+{
+	unsigned long entries[DEPOT_MAX_FRAMES];
+
+	check_copy(d->copy(prepared, 0, entries, DEPOT_MAX_FRAMES), entries);
+}
+
+static void do_fetch_evicted(void)
+{
+	unsigned long *entries;
+	unsigned int nr = d->fetch(prepared, &entries);
+
+	/* If it was evicted meanwhile, so was what it fetched. */
+	if (d->copy(prepared, 0, (unsigned long [1]){}, 1))
+		check_copy(nr, entries);
+}
+
 static const struct {
 	const char *name;
 	void (*prepare)(void);
 	void (*act)(void);
 	int refs;
+	int evict;
 } cases[] = {
 	{ "a new trace is saved", nothing, do_miss, 0 },
 	{ "a trace is found", prepare_hit, do_miss, 0 },
@@ -209,11 +256,20 @@ static const struct {
 	{ "a reference is taken", prepare_get, do_miss_get, 2 },
 	{ "the last reference is put", prepare_get, do_put, 0 },
 	{ "a trace is fetched for the first time", prepare_hit, do_fetch, 0 },
+	{ "a trace is found that it evicts", prepare_hit, do_miss, 0, 1 },
+	{ "a new trace is saved in a pool that it evicts", nothing, do_miss, 0, 1 },
+	{ "a trace is copied that it evicts", prepare_hit, do_copy, 0, 1 },
+	{ "a trace is fetched that it evicts", prepare_hit, do_fetch_evicted, 0, 1 },
 };
 
-static void boot(void)
+static void boot(int evict)
 {
 	shim_reboot(d->unit);
+	shim_expect_text(evict ? "limit capacity" : NULL);
+	if (evict) {
+		shim_boot_param(d->unit, "stack_depot_max_pools", "3");
+		shim_boot_param(d->unit, "stack_depot_policy", "evict");
+	}
 	shim_free_buffer_pages = 16384;
 	d->request_early_init();
 	d->early_init();
@@ -231,6 +287,18 @@ static unsigned long stat_value(const char *name)
 
 	free(text);
 	return value;
+}
+
+static void check_evicted(void)
+{
+	unsigned long entries[DEPOT_MAX_FRAMES];
+	unsigned int handle;
+
+	check_copy(d->copy(prepared, 0, entries, DEPOT_MAX_FRAMES), entries);
+	handle = save(SAME, depot_gfp_kernel, DEPOT_CAN_ALLOC);
+	if (d->copy(handle, 0, entries, DEPOT_MAX_FRAMES) != NR_FRAMES)
+		wrong("a trace that was evicted can't be saved again");
+	check_copy(NR_FRAMES, entries);
 }
 
 /* All is as it must be, whatever came in between. */
@@ -267,7 +335,7 @@ static void check_all(unsigned int c)
 
 static long run(unsigned int c, long after)
 {
-	boot();
+	boot(cases[c].evict);
 	cases[c].prepare();
 	step_begin(after);
 	cases[c].act();
@@ -281,12 +349,16 @@ static void run_case(unsigned int c, int hardirq, unsigned int stride, unsigned 
 	long steps;
 
 	trap.hardirq = hardirq;
+	trap.evict = cases[c].evict;
 	steps = run(c, -1);
 	for (long after = phase % stride; after < steps; after += stride) {
 		run(c, after);
 		runs++;
 		came += trap.came;
-		check_all(c);
+		if (cases[c].evict)
+			check_evicted();
+		else
+			check_all(c);
 	}
 	if (!came)
 		wrong("%s: nothing came", cases[c].name);
@@ -337,7 +409,7 @@ int main(int argc, char **argv)
 	shim_irq_handler = pending;
 	printf("# --stride %u --seed %u\n", stride, seed);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		for (int hardirq = 0; hardirq < 2; hardirq++)
+		for (int hardirq = cases[i].evict; hardirq < 2 && (!cases[i].evict || d->copy); hardirq++)
 			run_case(i, hardirq, stride, seed + i);
 	return 0;
 }

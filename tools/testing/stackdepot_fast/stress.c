@@ -22,6 +22,8 @@ static const struct depot *depot = &fast_depot;
 static unsigned int nr_threads = 4;
 static unsigned int max_ids = 50000;
 static unsigned int interrupts = 1;
+/* There is room for few traces: old ones are evicted. */
+static int evicting;
 
 /* Grows: traces up to here are saved. */
 static unsigned int nr_ids = 64;
@@ -96,9 +98,16 @@ static unsigned int make_trace(unsigned int id, unsigned long *entries)
 
 static void check(unsigned int id, unsigned int handle, int may_fail)
 {
-	unsigned long expect[DEPOT_MAX_FRAMES], *entries;
-	unsigned int nr = make_trace(id, expect);
-	unsigned int got = depot->fetch(handle, &entries);
+	unsigned long expect[DEPOT_MAX_FRAMES], copy[DEPOT_MAX_FRAMES], *entries = copy;
+	unsigned int nr = make_trace(id, expect), got;
+
+	/* What fetch() returns may go while we look at it, where traces are evicted. */
+	if (evicting && !is_refcounted(id)) {
+		got = depot->copy(handle, 0, copy, DEPOT_MAX_FRAMES);
+		may_fail = 1;
+	} else {
+		got = depot->fetch(handle, &entries);
+	}
 
 	if (!got && may_fail)
 		return;
@@ -118,10 +127,15 @@ static void save_persistent(unsigned int id, unsigned int gfp, unsigned int flag
 	unsigned int handle = depot->save_flags(entries, nr, gfp, flags);
 
 	self->saves++;
+	if (handle && evicting) {
+		check(id, handle, 1);
+		__atomic_store_n(&handles[id], handle, __ATOMIC_RELEASE);
+		return;
+	}
 	if (!handle) {
-		if (known)
+		if (known && !evicting)
 			wrong("%08x is not found again", known);
-		if (!may_fail && flags)
+		if (!may_fail && flags && !evicting)
 			wrong("a save fails for no reason");
 		self->refused++;
 		return;
@@ -207,7 +221,7 @@ static void save_refcounted(unsigned int id, unsigned int gfp, unsigned int flag
 			wrong("a trace that is %08x is saved as %08x", self->held[i].handle, handle);
 	}
 	if (!handle) {
-		if (!may_fail && flags && !known)
+		if (!may_fail && flags && !known && !evicting)
 			wrong("a save fails for no reason");
 		self->refused++;
 		return;
@@ -247,7 +261,7 @@ static void *work(void *arg)
 		if (r % 1024 == 0)
 			shim_set_cpu((r >> 12) % SHIM_NR_CPUS);
 		if (r % 512 == 1)
-			thread->fail_percent = (r >> 12) % 3 ? 0 : (r >> 16) % 80;
+			thread->fail_percent = (r >> 12) % 3 ? 0 : (r >> 16) % 120;
 		/* An interrupt handler may have seen it otherwise. */
 		may_fail = thread->fail_percent || interrupts;
 
@@ -296,12 +310,14 @@ static void finish(unsigned long long seed)
 		if (!handles[id])
 			continue;
 		persistent++;
-		check(id, handles[id], 0);
+		check(id, handles[id], evicting);
 	}
 	text = shim_debugfs_read(depot->unit, "stackdepot/stats", 100, NULL, NULL);
 	if (stat_value(text, "refcounted_in_use"))
 		wrong("all references were put, but some are in use:\n%s", text);
-	if (stat_value(text, "persistent_count") != persistent)
+	if (evicting && !stat_value(text, "evicted_pools"))
+		wrong("nothing was evicted:\n%s", text);
+	if (!evicting && stat_value(text, "persistent_count") != persistent)
 		wrong("%lu traces were saved for good, but the statistics say otherwise:\n%s",
 		      persistent, text);
 	free(text);
@@ -318,13 +334,15 @@ static void finish(unsigned long long seed)
 	       shim_mem(depot->unit).pages);
 	if (!saves || !puts || (interrupts && !nmis))
 		wrong("this was no stress");
-	printf("ok - %s: %u threads at once\n", depot->name, nr_threads);
+	printf("ok - %s: %u threads at once%s\n", depot->name, nr_threads,
+	       evicting ? ", traces are evicted" : "");
 }
 
 static void usage(void)
 {
 	fprintf(stderr,
-		"usage: stress [--depot fast|upstream] [--seconds N] [--threads N] [--ids N] [--seed N] [--no-interrupts]\n");
+		"usage: stress [--depot fast|upstream] [--seconds N] [--threads N] [--ids N] [--seed N]\n"
+		"              [--evict] [--no-interrupts]\n");
 	exit(2);
 }
 
@@ -345,6 +363,13 @@ static unsigned long number(const char *text, unsigned long max)
 static void boot(void)
 {
 	shim_free_buffer_pages = 16384;
+	if (evicting) {
+		if (!depot->copy)
+			wrong("it evicts nothing");
+		shim_boot_param(depot->unit, "stack_depot_max_pools", "64");
+		shim_boot_param(depot->unit, "stack_depot_policy", "evict");
+		shim_expect_text("limit capacity");
+	}
 	depot->request_early_init();
 	if (depot->early_init() || depot->init())
 		wrong("init fails");
@@ -359,6 +384,7 @@ int main(int argc, char **argv)
 		{ "threads", required_argument, NULL, 'n' },
 		{ "ids", required_argument, NULL, 'i' },
 		{ "seed", required_argument, NULL, 's' },
+		{ "evict", no_argument, NULL, 'e' },
 		{ "no-interrupts", no_argument, NULL, 'x' },
 		{ }
 	};
@@ -388,6 +414,9 @@ int main(int argc, char **argv)
 			break;
 		case 's':
 			seed = number(optarg, ~0UL);
+			break;
+		case 'e':
+			evicting = 1;
 			break;
 		case 'x':
 			interrupts = 0;

@@ -44,7 +44,7 @@ $(tail -n 30 "$file")"
 slice=20
 while [ $EPOCHSECONDS -lt $end ]; do
 	round=$((round + 1))
-	left=$(((end - EPOCHSECONDS) / 5 + 1))
+	left=$(((end - EPOCHSECONDS) / 8 + 1))
 	[ $slice -le $left ] || slice=$left
 	one "fuzzer" "$DEPOT/fuzz/fuzz" "-max_total_time=$slice" -max_len=16001 -timeout=120 \
 		"-artifact_prefix=$DEPOT/failing-" "$DEPOT/corpus"
@@ -55,7 +55,10 @@ while [ $EPOCHSECONDS -lt $end ]; do
 		--threads $((2 + round % 7)) --ids $((1000 + RANDOM * 12))
 	one "stress plain" "$DEPOT/plain/stress" --seconds "$slice" \
 		--threads $((2 + round % 15)) --ids $((1000 + RANDOM * 12))
-	one "step" "$DEPOT/plain/step" --stride $((211 - (round < 40 ? 5 * round : 200)))
+	one "evicting asan" "$DEPOT/asan/stress" --evict --seconds "$slice" --threads $((2 + round % 15))
+	one "evicting tsan" "$DEPOT/tsan/stress" --evict --seconds "$slice" --threads $((2 + round % 7))
+	one "evicting plain" "$DEPOT/plain/stress" --evict --seconds "$slice" --threads $((2 + round % 15))
+	one "step" "$DEPOT/asan/step" --stride $((211 - (round < 40 ? 5 * round : 200)))
 	slice=$((slice * 2 < 1800 ? slice * 2 : 1800))
 done
 say "fuzz took $(duration $((EPOCHSECONDS - SCS_T0)))"

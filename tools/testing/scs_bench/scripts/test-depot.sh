@@ -133,7 +133,9 @@ run "property" 1 "$DEPOT/asan/property" --seconds "$SECONDS_EACH" --save "$DEPOT
 fuzz
 run "stress asan" 1 "$DEPOT/asan/stress" --seconds "$SECONDS_EACH"
 run "stress tsan" 1 "$DEPOT/tsan/stress" --seconds "$SECONDS_EACH"
-run "step" 14 "$DEPOT/plain/step" --stride 61
+run "evicting asan" 1 "$DEPOT/asan/stress" --evict --seconds "$SECONDS_EACH"
+run "evicting tsan" 1 "$DEPOT/tsan/stress" --evict --seconds "$SECONDS_EACH"
+run "step" 18 "$DEPOT/asan/step" --stride 211
 replay "$DEPOT_SOURCE/streams/boot-generic.stream"
 cost
 for m in $DEPOT_PROPERTY_MUTANTS; do

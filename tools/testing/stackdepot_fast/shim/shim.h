@@ -153,6 +153,8 @@ void shim_fault(const char *fmt, ...) __attribute__((format(printf, 1, 2), noret
 void shim_warn(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), cold));
 void shim_expect_warnings(int expect);
+/* Those with this text in them are expected in any case; NULL: none are. */
+void shim_expect_text(const char *text);
 unsigned long shim_warnings(void);
 /* Its format knows %pS and the like. */
 void shim_printk(const char *fmt, ...) __attribute__((cold));
