@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a depot costs: instructions of a hit and of a miss (under callgrind), and how many there are a second. */
+/* What a depot costs: instructions of a hit and of a miss (under callgrind), and calls a second. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -35,7 +35,12 @@ static uint64_t mix(uint64_t x)
 static void make_trace(unsigned int id, unsigned long *entries)
 {
 	for (unsigned int i = 0; i < nr_frames; i++) {
-		unsigned int group = i < nr_frames / 2 ? id : i < nr_frames * 3 / 4 ? id / 8 : id / 64;
+		unsigned int group = id;
+
+		if (i >= nr_frames * 3 / 4)
+			group = id / 64;
+		else if (i >= nr_frames / 2)
+			group = id / 8;
 
 		entries[i] = shim_text + 4 * (mix(group * 64ULL + i) % 0x400000);
 	}
@@ -64,13 +69,14 @@ static void boot(const struct depot *d)
 	shim_run_initcalls(d->unit);
 }
 
-static void insert(const struct depot *d, unsigned long *traces, unsigned int from, unsigned int to,
-		   unsigned int flags)
+static void insert(const struct depot *d, unsigned long *traces, unsigned int from,
+		   unsigned int to, unsigned int flags)
 {
 	for (unsigned int i = from; i < to; i++) {
 		if (!d->save_flags(traces + (size_t)i * nr_frames, nr_frames, depot_gfp_kernel,
 				   DEPOT_CAN_ALLOC | flags)) {
-			fprintf(stderr, "error: %s is full with %u traces: try fewer\n", d->name, i);
+			fprintf(stderr, "error: %s is full with %u traces: try fewer\n",
+				d->name, i);
 			exit(1);
 		}
 	}
@@ -188,8 +194,9 @@ static void *work(void *arg)
 
 				random = random * 6364136223846793005ULL + 1442695040888963407ULL;
 				id = (random >> 32) * nr_traces >> 32;
-				job.depot->save_flags(job.traces + (size_t)id * nr_frames, nr_frames,
-						      depot_gfp_kernel, DEPOT_CAN_ALLOC);
+				job.depot->save_flags(job.traces + (size_t)id * nr_frames,
+						      nr_frames, depot_gfp_kernel,
+						      DEPOT_CAN_ALLOC);
 			}
 			w->done += 256;
 		} while (shim_time_ns() - t0 < limit);
@@ -269,7 +276,7 @@ static void measure_time(void)
 
 /* --- Which ----------------------------------------------------------------- */
 
-static void usage(void)
+static void say_usage(void)
 {
 	fprintf(stderr,
 		"usage: bench [--traces N] [--frames N] [--repeats N] [--ms N]\n"
@@ -280,7 +287,7 @@ static void usage(void)
 	exit(2);
 }
 
-static unsigned long number(const char *text, unsigned long min, unsigned long max)
+static unsigned long to_number(const char *text, unsigned long min, unsigned long max)
 {
 	unsigned long n;
 	char *end;
@@ -315,26 +322,26 @@ int main(int argc, char **argv)
 			else if (!strcmp(optarg, "upstream"))
 				counted = &upstream_depot;
 			else
-				usage();
+				say_usage();
 			break;
 		case 'n':
-			nr_traces = number(optarg, 1, 3000000);
+			nr_traces = to_number(optarg, 1, 3000000);
 			break;
 		case 'f':
-			nr_frames = number(optarg, 1, DEPOT_MAX_FRAMES);
+			nr_frames = to_number(optarg, 1, DEPOT_MAX_FRAMES);
 			break;
 		case 'r':
-			nr_repeats = number(optarg, 1, MAX_REPEATS);
+			nr_repeats = to_number(optarg, 1, MAX_REPEATS);
 			break;
 		case 'm':
-			milliseconds = number(optarg, 1, 100000);
+			milliseconds = to_number(optarg, 1, 100000);
 			break;
 		default:
-			usage();
+			say_usage();
 		}
 	}
 	if (optind != argc)
-		usage();
+		say_usage();
 	if (counted)
 		count(counted);
 	else

@@ -3,7 +3,15 @@
 #ifndef DEPOT_H
 #define DEPOT_H
 
+#ifndef __KERNEL__
+#include <stdbool.h>
+#endif
+
 #include <shim/shim.h>
+
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#endif
 
 #define DEPOT_CAN_ALLOC		1u
 #define DEPOT_GET		2u
@@ -33,14 +41,14 @@ struct depot {
 				     unsigned int flags);
 	unsigned int (*copy)(unsigned int handle, unsigned int from, unsigned long *store,
 			     unsigned int size);
-	_Bool (*count_add)(unsigned int handle, int nr);
+	bool (*count_add)(unsigned int handle, int nr);
 	unsigned int (*next_counted)(unsigned int handle, int *count);
 };
 
 extern const struct depot upstream_depot, fast_depot;
 
 /* Flags of allocations, with the kernel's values. */
-extern const unsigned int depot_gfp_kernel, depot_gfp_atomic, depot_gfp_nowait,
-			  depot_gfp_nested, depot_gfp_nolockdep, depot_gfp_nofs, depot_gfp_zone_bits;
+extern const unsigned int depot_gfp_kernel, depot_gfp_atomic, depot_gfp_nowait, depot_gfp_nofs,
+			  depot_gfp_nested, depot_gfp_nolockdep, depot_gfp_zone_bits;
 
 #endif /* DEPOT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Drives two depots with the same operations and checks their answers against a model, and each other. */
+/* Drives two depots alike and checks their answers against a model, and each other. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -296,7 +296,8 @@ static void check_fetch(struct model *m, unsigned int handle, unsigned int conte
 	interp_stats.fetches++;
 	if (!nr && (st.failing || st.context != TASK || (st.limited && m == &st.models[1]))) {
 		if (entries)
-			wrong("%s: fetch of %08x fails, but leaves a pointer", m->depot->name, handle);
+			wrong("%s: fetch of %08x fails, but leaves a pointer", m->depot->name,
+			      handle);
 		return;
 	}
 	if (nr != c->nr)
@@ -324,7 +325,7 @@ static int may_be_shadow(const struct trace *t)
 	return 1;
 }
 
-/* Has @d take the trace off the shadow call stack, or by stack_trace_save() where that says nothing. */
+/* Has @d take the trace off the shadow call stack, or by stack_trace_save() without one. */
 __attribute__((noinline))
 static unsigned int save_current(const struct depot *d, const struct trace *t, unsigned int way,
 				 unsigned int gfp, unsigned int flags)
@@ -371,7 +372,7 @@ static unsigned int save_one(struct model *m, const struct trace *t, int content
 	if (m->depot->save_current && way && !too_long &&
 	    (c->nr == t->nr || st.context >= SOFTIRQ))
 		handle = save_current(m->depot, t, way, gfp, flags);
-	else if ((flags & ~DEPOT_GET) == DEPOT_CAN_ALLOC && !c->refcounted && gfp == depot_gfp_kernel)
+	else if (flags == DEPOT_CAN_ALLOC && gfp == depot_gfp_kernel)
 		handle = m->depot->save(entries, t->nr, gfp);
 	else
 		handle = m->depot->save_flags(entries, t->nr, gfp, flags);
@@ -388,7 +389,8 @@ static unsigned int save_one(struct model *m, const struct trace *t, int content
 	/* A trace with too many frames may or may not be found again. */
 	hit = rec && (!too_long || rec->handle == handle);
 	if (hit && rec->handle != handle)
-		wrong("%s: a trace that is %08x is saved as %08x", m->depot->name, rec->handle, handle);
+		wrong("%s: a trace that is %08x is saved as %08x", m->depot->name, rec->handle,
+		      handle);
 	if (!handle) {
 		if (!may_fail && !(st.limited && m == &st.models[1]))
 			wrong("%s: a save fails for no reason", m->depot->name);
@@ -674,7 +676,8 @@ static void op_stats(unsigned int chunk)
 		if (!text)
 			wrong("%s: there is no stackdepot/stats", m->depot->name);
 		if (strncmp(text, "pools: ", 7))
-			wrong("%s: the statistics don't begin with pools:\n%s", m->depot->name, text);
+			wrong("%s: the statistics don't begin with pools:\n%s", m->depot->name,
+			      text);
 		check_stat(m, text, "refcounted_allocations", m->refd_allocs);
 		check_stat(m, text, "refcounted_frees", m->refd_frees);
 		check_stat(m, text, "refcounted_in_use", m->refd_allocs - m->refd_frees);
@@ -709,7 +712,8 @@ static void op_traces(unsigned int chunk)
 			wrong("the traces go on with '%.100s'", p);
 		rec = find_handle(m, handle);
 		if (!rec || seen[rec - m->records]++)
-			wrong("trace %08x is shown, but %s", handle, rec ? "was before" : "not there");
+			wrong("trace %08x is shown, but %s", handle,
+			      rec ? "was before" : "not there");
 		shown++;
 		c = &st.contents[rec->content];
 		if (nr != c->nr)

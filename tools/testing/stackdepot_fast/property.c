@@ -158,7 +158,7 @@ static int replay(const char *path)
 	return 0;
 }
 
-static void usage(void)
+static void say_usage(void)
 {
 	fprintf(stderr,
 		"usage: property [--seed N] [--count N] [--seconds N] [--no-shrink] [--save FILE]\n"
@@ -166,7 +166,7 @@ static void usage(void)
 	exit(2);
 }
 
-static uint64_t number(const char *text)
+static uint64_t to_number(const char *text)
 {
 	char *end;
 	uint64_t n;
@@ -199,14 +199,14 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 's':
-			seed = number(optarg);
+			seed = to_number(optarg);
 			break;
 		case 'n':
-			count = number(optarg);
+			count = to_number(optarg);
 			seconds = 0;
 			break;
 		case 't':
-			seconds = number(optarg);
+			seconds = to_number(optarg);
 			break;
 		case 'x':
 			do_shrink = 0;
@@ -217,11 +217,11 @@ int main(int argc, char **argv)
 		case 'r':
 			return replay(optarg);
 		default:
-			usage();
+			say_usage();
 		}
 	}
 	if (optind != argc)
-		usage();
+		say_usage();
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
@@ -238,11 +238,12 @@ int main(int argc, char **argv)
 	if (status)
 		return report_failure(do_shrink, save);
 
-	printf("# first seed %" PRIu64 ": %lu operations, %lu saves (%lu hits, %lu misses, %lu refused), "
-	       "%lu traces freed, %lu fetches, %lu prints, %lu cut at an interrupt, %lu too long\n",
-	       seed, shared->stats.ops, shared->stats.saves, shared->stats.hits,
-	       shared->stats.misses, shared->stats.refused, shared->stats.evicted,
-	       shared->stats.fetches, shared->stats.prints, shared->stats.cut,
+	printf("# first seed %" PRIu64 ": %lu operations, %lu saves", seed, shared->stats.ops,
+	       shared->stats.saves);
+	printf(" (%lu hits, %lu misses, %lu refused), %lu traces freed, %lu fetches, %lu prints,",
+	       shared->stats.hits, shared->stats.misses, shared->stats.refused,
+	       shared->stats.evicted, shared->stats.fetches, shared->stats.prints);
+	printf(" %lu cut at an interrupt, %lu too long\n", shared->stats.cut,
 	       shared->stats.too_long);
 	printf("ok - random sequences of operations get the same answers from both depots\n");
 	return 0;

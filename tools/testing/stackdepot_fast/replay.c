@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plays a recorded stream on a depot: instructions, memory and time; and all that it stored is checked. */
+/* Plays a recorded stream on a depot: memory and time; and all that it stored is checked. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -143,7 +143,7 @@ static unsigned long check(void)
 			checked++;
 			if (depot->fetch(handle, &got) == nr && same(t, got, nr))
 				continue;
-			fprintf(stderr, "WRONG: %s: trace %zu is not what its handle %08x fetches\n",
+			fprintf(stderr, "WRONG: %s: trace %zu is not what %08x fetches\n",
 				depot->name, i, handle);
 			exit(1);
 		}
@@ -151,7 +151,7 @@ static unsigned long check(void)
 	return checked;
 }
 
-static void usage(void)
+static void say_usage(void)
 {
 	fprintf(stderr,
 		"usage: replay [--depot fast|upstream] [--shadow] [--all-get] [--no-puts] STREAM\n"
@@ -186,10 +186,10 @@ int main(int argc, char **argv)
 		else if (c == 's')
 			shadow = 1;
 		else if (c != 'd' || strcmp(optarg, "fast"))
-			usage();
+			say_usage();
 	}
 	if (optind != argc - 1)
-		usage();
+		say_usage();
 	if (shadow && !depot->save_current)
 		die(depot->name, "it takes no traces off a shadow call stack");
 	why = stream_read(&stream, argv[optind]);

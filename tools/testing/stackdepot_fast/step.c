@@ -22,7 +22,7 @@ static const struct depot *d;
 
 /* What the handler is to do, after how many instructions, and what came of it. */
 static struct {
-	volatile int stepping;
+	int stepping;
 	long countdown;
 	int hardirq;
 	int evict;
@@ -126,7 +126,7 @@ static void on_trap(int sig, siginfo_t *info, void *arg)
 {
 	ucontext_t *uc = arg;
 
-	if (!trap.stepping) {
+	if (!__atomic_load_n(&trap.stepping, __ATOMIC_RELAXED)) {
 		uc->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 		return;
 	}
@@ -146,15 +146,17 @@ static void step_begin(long after)
 	trap.countdown = after;
 	trap.steps = 0;
 	trap.came = 0;
-	trap.same = trap.other = trap.refs = 0;
-	trap.stepping = 1;
+	trap.same = 0;
+	trap.other = 0;
+	trap.refs = 0;
+	__atomic_store_n(&trap.stepping, 1, __ATOMIC_SEQ_CST);
 	asm volatile("sub $128, %%rsp; pushfq; orq %0, (%%rsp); popfq; add $128, %%rsp"
 		     : : "i" (TRAP_FLAG) : "memory", "cc");
 }
 
 static void step_end(void)
 {
-	trap.stepping = 0;
+	__atomic_store_n(&trap.stepping, 0, __ATOMIC_SEQ_CST);
 }
 
 /* --- What is interrupted --------------------------------------------------- */
@@ -234,11 +236,11 @@ static void do_copy(void)
 
 static void do_fetch_evicted(void)
 {
-	unsigned long *entries;
+	unsigned long *entries, copy[1];
 	unsigned int nr = d->fetch(prepared, &entries);
 
 	/* If it was evicted meanwhile, so was what it fetched. */
-	if (d->copy(prepared, 0, (unsigned long [1]){}, 1))
+	if (d->copy(prepared, 0, copy, 1))
 		check_copy(nr, entries);
 }
 
@@ -374,7 +376,7 @@ static void pending(void)
 		handler();
 }
 
-static void usage(void)
+static void say_usage(void)
 {
 	fprintf(stderr, "usage: step [--depot fast|upstream] [--stride N] [--seed N]\n");
 	exit(2);
@@ -401,16 +403,20 @@ int main(int argc, char **argv)
 		else if (c == 'r')
 			seed = atoi(optarg);
 		else if (c != 'd' || strcmp(optarg, "fast"))
-			usage();
+			say_usage();
 	}
 	if (optind != argc)
-		usage();
+		say_usage();
 	sigaction(SIGTRAP, &action, NULL);
 	shim_irq_handler = pending;
 	printf("# --stride %u --seed %u\n", stride, seed);
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		for (int hardirq = cases[i].evict; hardirq < 2 && (!cases[i].evict || d->copy); hardirq++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (cases[i].evict && !d->copy)
+			continue;
+		/* An NMI can't evict. */
+		for (int hardirq = cases[i].evict; hardirq < 2; hardirq++)
 			run_case(i, hardirq, stride, seed + i);
+	}
 	return 0;
 }
 

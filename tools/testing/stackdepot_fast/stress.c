@@ -115,7 +115,8 @@ static void check(unsigned int id, unsigned int handle, int may_fail)
 		wrong("%08x fetches %u frames, not %u", handle, got, nr);
 	for (unsigned int i = 0; i < nr; i++)
 		if (entries[i] != expect[i])
-			wrong("%08x has %#lx as frame %u, not %#lx", handle, entries[i], i, expect[i]);
+			wrong("%08x has %#lx as frame %u, not %#lx", handle, entries[i], i,
+			      expect[i]);
 }
 
 /* Saves a trace that is never freed: it must have the same handle each time. */
@@ -218,7 +219,8 @@ static void save_refcounted(unsigned int id, unsigned int gfp, unsigned int flag
 			continue;
 		known = 1;
 		if (self->held[i].handle != handle)
-			wrong("a trace that is %08x is saved as %08x", self->held[i].handle, handle);
+			wrong("a trace that is %08x is saved as %08x", self->held[i].handle,
+			      handle);
 	}
 	if (!handle) {
 		if (!may_fail && flags && !known && !evicting)
@@ -329,16 +331,16 @@ static void finish(unsigned long long seed)
 		nmis += workers[i].nmis;
 		irqs += workers[i].irqs;
 	}
-	printf("# %s, seed %llu: %lu saves (%lu refused), %lu puts, %lu interrupts, %lu NMIs, %lu traces for good, %lu pages\n",
-	       depot->name, seed, saves, refused, puts, irqs, nmis, persistent,
-	       shim_mem(depot->unit).pages);
+	printf("# %s, seed %llu: %lu saves (%lu refused), %lu puts, %lu interrupts, %lu NMIs,",
+	       depot->name, seed, saves, refused, puts, irqs, nmis);
+	printf(" %lu traces for good, %lu pages\n", persistent, shim_mem(depot->unit).pages);
 	if (!saves || !puts || (interrupts && !nmis))
 		wrong("this was no stress");
 	printf("ok - %s: %u threads at once%s\n", depot->name, nr_threads,
 	       evicting ? ", traces are evicted" : "");
 }
 
-static void usage(void)
+static void say_usage(void)
 {
 	fprintf(stderr,
 		"usage: stress [--depot fast|upstream] [--seconds N] [--threads N] [--ids N] [--seed N]\n"
@@ -346,7 +348,7 @@ static void usage(void)
 	exit(2);
 }
 
-static unsigned long number(const char *text, unsigned long max)
+static unsigned long to_number(const char *text, unsigned long max)
 {
 	char *end;
 	unsigned long n;
@@ -401,19 +403,19 @@ int main(int argc, char **argv)
 			if (!strcmp(optarg, "upstream"))
 				depot = &upstream_depot;
 			else if (strcmp(optarg, "fast"))
-				usage();
+				say_usage();
 			break;
 		case 't':
-			seconds = number(optarg, 1000000);
+			seconds = to_number(optarg, 1000000);
 			break;
 		case 'n':
-			nr_threads = number(optarg, MAX_THREADS);
+			nr_threads = to_number(optarg, MAX_THREADS);
 			break;
 		case 'i':
-			max_ids = number(optarg, MAX_IDS);
+			max_ids = to_number(optarg, MAX_IDS);
 			break;
 		case 's':
-			seed = number(optarg, ~0UL);
+			seed = to_number(optarg, ~0UL);
 			break;
 		case 'e':
 			evicting = 1;
@@ -422,11 +424,11 @@ int main(int argc, char **argv)
 			interrupts = 0;
 			break;
 		default:
-			usage();
+			say_usage();
 		}
 	}
 	if (optind != argc || max_ids < 64 || !nr_threads)
-		usage();
+		say_usage();
 
 	boot();
 	/* Threads may be on one CPU, but then only one at a time may stay there. */
@@ -450,7 +452,8 @@ int main(int argc, char **argv)
 		uint64_t r = next(&random);
 
 		if (interrupts)
-			pthread_kill(workers[r % nr_threads].thread, r >> 32 & 1 ? SIGUSR1 : SIGUSR2);
+			pthread_kill(workers[r % nr_threads].thread,
+				     r >> 32 & 1 ? SIGUSR1 : SIGUSR2);
 		if (nr_ids + 8 < max_ids)
 			__atomic_store_n(&nr_ids, nr_ids + (r >> 40) % 8, __ATOMIC_RELAXED);
 		if ((r >> 44) % 256 == 0)

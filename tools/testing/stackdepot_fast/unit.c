@@ -59,7 +59,7 @@ static int is_trace(unsigned int handle, unsigned int n, unsigned int nr)
 	return d->fetch(handle, &entries) == nr && !memcmp(entries, expect, nr * sizeof(long));
 }
 
-static char *stats(void)
+static char *read_stats(void)
 {
 	char *text = shim_debugfs_read(d->unit, "stackdepot/stats", 4096, NULL, NULL);
 
@@ -69,7 +69,7 @@ static char *stats(void)
 
 static unsigned long stat(const char *name)
 {
-	char *text = stats(), line[64], *p;
+	char *text = read_stats(), line[64], *p;
 	unsigned long value;
 
 	snprintf(line, sizeof(line), "%s: ", name);
@@ -231,7 +231,7 @@ static void test_wide_addresses(void **state)
 		0xffffffff, 1UL << 32, 1UL << 63, shim_modules, shim_end,
 	};
 	unsigned long entries[3], *got;
-	unsigned int handles[13], nr = sizeof(edges) / sizeof(edges[0]);
+	unsigned int handles[13], nr = ARRAY_SIZE(edges);
 
 	boot();
 	for (unsigned int i = 0; i < nr; i++) {
@@ -529,8 +529,7 @@ static void test_each_allocation_fails_once(void **state)
 			save_as(n, 16, DEPOT_CAN_ALLOC | (n & 1 ? DEPOT_GET : 0));
 		assert_int_equal(shim_self()->fail_nth, 0);
 		for (unsigned int n = 0; n < 3000; n++)
-			assert_true(is_trace(save_as(n, 16, DEPOT_CAN_ALLOC | (n & 1 ? DEPOT_GET : 0)),
-					     n, 16));
+			assert_true(is_trace(n & 1 ? save_get(n, 16) : save(n, 16), n, 16));
 		shim_reboot(d->unit);
 	}
 	boot();
@@ -597,7 +596,7 @@ static void test_recursion(void **state)
 static void test_contexts(void **state)
 {
 	unsigned long entries[16];
-	unsigned int handle;
+	unsigned int handle, again;
 
 	boot();
 	save(9999, 16);
@@ -608,7 +607,8 @@ static void test_contexts(void **state)
 		shim_hardirq_exit();
 		assert_true(is_trace(handle, n, 16));
 		shim_softirq_enter();
-		assert_int_equal(d->save_flags(entries, 16, depot_gfp_nowait, DEPOT_CAN_ALLOC), handle);
+		again = d->save_flags(entries, 16, depot_gfp_nowait, DEPOT_CAN_ALLOC);
+		assert_int_equal(again, handle);
 		shim_softirq_exit();
 		shim_nmi_enter();
 		assert_int_equal(d->save_flags(entries, 16, 0, 0), handle);
@@ -630,7 +630,7 @@ static void test_statistics(void **state)
 	save(1, 5);
 	save(2, 5);
 	save_get(3, 5);
-	text = stats();
+	text = read_stats();
 	p = text;
 	for (unsigned int i = 0; i < 7; i++) {
 		assert_int_equal(strncmp(p, names[i], strlen(names[i])), 0);
@@ -648,7 +648,7 @@ static void test_statistics(void **state)
 static void test_limit_stop(void **state)
 {
 	unsigned int handles[20000], n, refused = 0;
-	unsigned long pages;
+	unsigned long got[64], pages;
 
 	boot_with("stack_depot_max_pools", "8");
 	expect_warnings();
@@ -668,7 +668,7 @@ static void test_limit_stop(void **state)
 		if (!handles[n])
 			continue;
 		assert_int_equal(save(n, 16), handles[n]);
-		assert_int_equal(d->copy(handles[n], 0, (unsigned long [64]){}, 64), 16);
+		assert_int_equal(d->copy(handles[n], 0, got, 64), 16);
 	}
 	assert_int_equal(shim_mem(d->unit).pages, pages);
 	assert_int_equal(warnings(), 1);
@@ -755,7 +755,7 @@ static void test_bad_parameters(void **state)
 		{ "stack_depot_policy", NULL },
 	};
 
-	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
 		shim_log_clear();
 		assert_int_not_equal(shim_boot_param(d->unit, bad[i].name, bad[i].value), -1);
 		if (!strstr(shim_log(), bad[i].name))
@@ -826,7 +826,7 @@ static void test_no_other_number_is_a_handle(void **state)
 
 	boot();
 	for (unsigned int n = 0; n < 500; n++) {
-		unsigned int handle = save_as(n, 1 + n % 40, DEPOT_CAN_ALLOC | (n & 1 ? DEPOT_GET : 0));
+		unsigned int handle = n & 1 ? save_get(n, 1 + n % 40) : save(n, 1 + n % 40);
 
 		if (handle < sizeof(valid))
 			valid[handle] = 1 + n % 40;
@@ -1027,9 +1027,7 @@ static const struct {
 	TEST(records_are_small),
 };
 
-#define NR(array)	(sizeof(array) / sizeof((array)[0]))
-
-static struct CMUnitTest tests[2 * NR(both) + NR(fast_only)];
+static struct CMUnitTest tests[2 * ARRAY_SIZE(both) + ARRAY_SIZE(fast_only)];
 static unsigned int nr_tests;
 
 static void add(const struct depot *depot, const char *name, CMUnitTestFunction fn)
@@ -1050,11 +1048,11 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	for (unsigned int i = 0; i < NR(both); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(both); i++) {
 		add(&upstream_depot, both[i].name, both[i].fn);
 		add(&fast_depot, both[i].name, both[i].fn);
 	}
-	for (unsigned int i = 0; i < NR(fast_only) && fast_depot.copy; i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(fast_only) && fast_depot.copy; i++)
 		add(&fast_depot, fast_only[i].name, fast_only[i].fn);
 
 	/* The macro would run those that were left out, too. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every file of the kernel is compiled with here: the options, and what kbuild includes first. */
+/* What every file of the kernel is compiled with here: options, and what comes first. */
 #ifndef SHIM_KCONFIG_H
 #define SHIM_KCONFIG_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The kernel's side of the shim: seq_file, debugfs, stack_trace_save() and where interrupt code lies. */
+/* The kernel's side of the shim: seq_file, debugfs and stack_trace_save(). */
 #include <linux/debugfs.h>
 #include <linux/gfp.h>
 #include <linux/minmax.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory of the depots: counted, made to fail, and freed for real, so that sanitizers see who comes late. */
+/* Memory of the depots: counted, made to fail, and freed for real, for sanitizers to see. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

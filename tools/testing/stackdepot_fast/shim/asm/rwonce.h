@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* READ_ONCE() and WRITE_ONCE(): the kernel's own, but ThreadSanitizer is told that they are atomic. */
+/* READ_ONCE() and WRITE_ONCE(): the kernel's own, but ThreadSanitizer knows they are atomic. */
 #ifndef SHIM_ASM_RWONCE_H
 #define SHIM_ASM_RWONCE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Work for a hard interrupt: done by the thread that queued it, as soon as it may be interrupted. */
+/* Work for a hard interrupt: done by the thread that queued it, once it may be interrupted. */
 #ifndef SHIM_LINUX_IRQ_WORK_H
 #define SHIM_LINUX_IRQ_WORK_H
 
