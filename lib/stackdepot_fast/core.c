@@ -63,8 +63,7 @@ static __always_inline bool depot_equal_wide(const struct depot_trace *trace,
  * has it: see depot_scan(). So it can't be taken for one.
  */
 static __always_inline bool depot_equal(const struct depot_trace *trace,
-					const struct depot_record *rec,
-					u32 kind, bool racy)
+					const struct depot_record *rec, u32 kind)
 {
 	if (depot_size(rec) != trace->nr)
 		return false;
@@ -72,7 +71,7 @@ static __always_inline bool depot_equal(const struct depot_trace *trace,
 		return depot_equal_wide(trace, rec);
 	return depot_equal_narrow(trace->newest, trace->step, trace->nr, rec,
 				  &rec->word[depot_first_word(kind)],
-				  depot_own(rec), racy);
+				  depot_own(rec));
 }
 
 /*
@@ -82,7 +81,7 @@ static __always_inline bool depot_equal(const struct depot_trace *trace,
  */
 static __always_inline u32 depot_find(const struct depot_table *table,
 				      const struct depot_trace *trace,
-				      u32 hash, u32 kind, bool racy)
+				      u32 hash, u32 kind, bool may_evict)
 {
 	u32 next = READ_ONCE(*depot_bucket(table, hash));
 
@@ -92,38 +91,40 @@ static __always_inline u32 depot_find(const struct depot_table *table,
 		struct depot_record *rec;
 
 		/* An evicted pool: whatever follows is older still. */
-		if (racy && !pool)
+		if (may_evict && !pool)
 			break;
 		rec = depot_record_in(pool, ref);
 		next = READ_ONCE(rec->next);
 		if (READ_ONCE(rec->hash) != hash || ((next ^ kind) & DEPOT_KIND_MASK))
 			continue;
-		/* An evicted pool is overwritten; a freed record has no references. */
-		if (data_race(depot_equal(trace, rec, kind, racy)))
+		/* A freed record's first frames may be its RCU cookie: it has no references. */
+		if (data_race(depot_equal(trace, rec, kind)))
 			return ref;
 	}
 	return 0;
 }
 
 /*
- * Find a persistent record under policy "evict": its pool may be overwritten while
- * we read; then its number has no pool any more.
+ * Find a persistent record under policy "evict". Not instrumented: we may be called
+ * from what traces or instruments RCU.
  */
-static noinline u32 depot_find_racy(const struct depot_trace *trace, u32 hash,
-				    u32 kind)
+static noinline u32 depot_find_before_evicted(const struct depot_trace *trace,
+					      u32 hash, u32 kind)
 {
-	u32 ref = depot_find(&depot_persistent, trace, hash, kind, true);
+	u32 ref;
 
-	/* Pairs with the barrier in depot_evict_oldest(). */
-	smp_rmb();
-	return ref && depot_pool(ref >> DEPOT_SEQ_SHIFT) ? ref : 0;
+	/* Keeps evicted pools from being used again, see depot_evict_oldest(). */
+	rcu_read_lock_sched_notrace();
+	ref = depot_find(&depot_persistent, trace, hash, kind, true);
+	rcu_read_unlock_sched_notrace();
+	return ref;
 }
 
 static __always_inline u32 depot_find_persistent(const struct depot_trace *trace,
 						 u32 hash, u32 kind)
 {
 	if (unlikely(depot_policy == DEPOT_EVICT))
-		return depot_find_racy(trace, hash, kind);
+		return depot_find_before_evicted(trace, hash, kind);
 	return depot_find(&depot_persistent, trace, hash, kind, false);
 }
 
@@ -133,11 +134,7 @@ static __always_inline u32 depot_find_evictable(const struct depot_trace *trace,
 {
 	u32 ref;
 
-	/*
-	 * Keeps freed records from being overwritten while we look at them, see
-	 * depot_free_now(). Not instrumented: we may be called from what traces
-	 * or instruments RCU.
-	 */
+	/* Keeps freed records from being overwritten, see depot_free_now(). */
 	rcu_read_lock_sched_notrace();
 	ref = depot_find(&depot_evictable, trace, hash, kind, false);
 	if (ref && !depot_get(depot_record(ref)))
@@ -283,7 +280,7 @@ static u32 depot_link(struct depot_table *table, const struct depot_trace *trace
 		}
 		if (rec->hash == hash &&
 		    !((rec->next ^ kind) & DEPOT_KIND_MASK)) {
-			if (depot_equal(trace, rec, kind, false) &&
+			if (depot_equal(trace, rec, kind) &&
 			    (!(kind & DEPOT_EVICTABLE) || depot_get(rec))) {
 				depot_bucket_unlock(bucket, head, flags);
 				return ref;
@@ -340,15 +337,20 @@ static u32 depot_insert_persistent(const struct depot_trace *trace,
 	unsigned int units = depot_record_units(kind, trace->nr);
 	struct depot_space space;
 	struct depot_tail tail;
+	bool reserved;
 	u32 ref;
 
 	do {
 		if (!depot_writable_pool(DEPOT_USE_PERSISTENT, gfp, can_alloc,
 					 units, &space))
 			return 0;
+		/* The pool isn't pinned before there is room. */
+		rcu_read_lock_sched_notrace();
 		depot_find_tail(&space, trace, tails, &tail);
-	} while (!depot_reserve(&space, depot_record_units(kind,
-							   trace->nr - tail.nr)));
+		units = depot_record_units(kind, trace->nr - tail.nr);
+		reserved = depot_reserve(&space, units);
+		rcu_read_unlock_sched_notrace();
+	} while (!reserved);
 
 	depot_fill(space.rec, trace, hash, kind, trace->nr - tail.nr, tail.unit);
 	depot_mark_start(&space);
@@ -361,7 +363,7 @@ static u32 depot_insert_persistent(const struct depot_trace *trace,
 		return ref;
 	}
 	depot_offer_tails(&space, tails, &tail);
-	depot_unpin(space.pool);
+	depot_commit(&space);
 
 	depot_count(DEPOT_PERSIST_COUNT);
 	depot_count_add(DEPOT_PERSIST_UNITS, space.units);
@@ -379,7 +381,7 @@ static noinline u32 depot_save_slow(const struct depot_trace *trace, u32 hash,
 	bool crowded = false;
 	u32 ref;
 
-	if (!depot_ready)
+	if (!depot_ready || !trace->nr)
 		return 0;
 	/* As little can be had in NMI as without the flag. */
 	if (WARN_ON_ONCE(can_alloc && in_nmi()))
@@ -551,7 +553,8 @@ EXPORT_SYMBOL_GPL(stack_depot_save);
  *
  * A pool knows where its records begin: no other handle gets past that.
  *
- * Context: any.
+ * Context: any. Preemption must be off for as long as @rec is used, unless the
+ * caller has a reference to the trace.
  * Return: what became of the trace.
  */
 enum depot_lookup depot_look_up(depot_stack_handle_t handle,
@@ -589,7 +592,7 @@ static void depot_bad_handle(const char *what, depot_stack_handle_t handle)
  *
  * Context: any.
  * Return: number of frames stored; 0 where there are no more, or where the trace
- * was evicted, also meanwhile.
+ * was evicted.
  */
 unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned int from,
 			      unsigned long *store, unsigned int size)
@@ -599,28 +602,38 @@ unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned int from,
 	unsigned long frame;
 	unsigned int n = 0;
 
-	if (depot_look_up(handle, &rec) != DEPOT_FOUND)
-		return 0;
-
-	depot_cursor_init(&cur, rec);
-	/* Racy: an evicted pool is overwritten. We find out below. */
-	while (n < size && data_race(depot_cursor_next(&cur, &frame))) {
-		if (from)
-			from--;
-		else
-			store[n++] = frame;
+	/* Keeps the trace as it is, even if it is freed or evicted meanwhile. */
+	rcu_read_lock_sched_notrace();
+	if (depot_look_up(handle, &rec) == DEPOT_FOUND) {
+		depot_cursor_init(&cur, rec);
+		while (n < size && depot_cursor_next(&cur, &frame)) {
+			if (from)
+				from--;
+			else
+				store[n++] = frame;
+		}
 	}
-
-	/* Pairs with the barrier in depot_evict_oldest(). */
-	smp_rmb();
-	return depot_look_up(handle, &rec) == DEPOT_FOUND ? n : 0;
+	rcu_read_unlock_sched_notrace();
+	return n;
 }
 
-/* Whether @handle means a trace that is there; if not, say so where it is wrong. */
-static enum depot_lookup depot_check(depot_stack_handle_t handle,
-				     const char *what, struct depot_record **rec)
+/*
+ * Whether @handle means a trace that is there; if not, say so where it is wrong. The
+ * number of its frames goes to @nr, its kind to @kind.
+ */
+static enum depot_lookup depot_check(depot_stack_handle_t handle, const char *what,
+				     unsigned int *nr, u32 *kind)
 {
-	enum depot_lookup found = depot_look_up(handle, rec);
+	struct depot_record *rec;
+	enum depot_lookup found;
+
+	rcu_read_lock_sched_notrace();
+	found = depot_look_up(handle, &rec);
+	if (found == DEPOT_FOUND) {
+		*nr = depot_size(rec);
+		*kind = READ_ONCE(rec->next) & DEPOT_KIND_MASK;
+	}
+	rcu_read_unlock_sched_notrace();
 
 	if (found == DEPOT_GONE)
 		depot_count(DEPOT_EVICTED_FETCHES);
@@ -645,7 +658,8 @@ static enum depot_lookup depot_check(depot_stack_handle_t handle,
 unsigned int stack_depot_fetch(depot_stack_handle_t handle,
 			       unsigned long **entries)
 {
-	struct depot_record *rec;
+	unsigned int nr;
+	u32 kind;
 
 	*entries = NULL;
 	/* The caller's pointer is initialized now, although not by its own code. */
@@ -653,10 +667,10 @@ unsigned int stack_depot_fetch(depot_stack_handle_t handle,
 
 	if (!handle || !depot_ready)
 		return 0;
-	if (depot_check(handle, "use after stack_depot_put()", &rec) !=
+	if (depot_check(handle, "use after stack_depot_put()", &nr, &kind) !=
 	    DEPOT_FOUND)
 		return 0;
-	return depot_flat_get(handle, rec, entries);
+	return depot_flat_get(handle, nr, kind & DEPOT_EVICTABLE, entries);
 }
 EXPORT_SYMBOL_GPL(stack_depot_fetch);
 
@@ -670,16 +684,20 @@ void stack_depot_put(depot_stack_handle_t handle)
 {
 	static const char what[] = "unbalanced put";
 	struct depot_record *rec;
+	unsigned int nr;
+	u32 kind;
 	int refs;
 
 	if (!handle || !depot_ready ||
-	    depot_check(handle, what, &rec) != DEPOT_FOUND)
+	    depot_check(handle, what, &nr, &kind) != DEPOT_FOUND)
 		return;
-	if (!(READ_ONCE(rec->next) & DEPOT_EVICTABLE)) {
+	if (!(kind & DEPOT_EVICTABLE)) {
 		depot_bad_handle(what, handle);
 		return;
 	}
 
+	/* The caller's reference keeps it, and no pool of its kind is evicted. */
+	rec = depot_record(handle & DEPOT_REF_MASK);
 	refs = atomic_read(depot_refs(rec));
 	do {
 		if (unlikely(refs == DEPOT_REFS_SATURATED))
@@ -706,21 +724,17 @@ EXPORT_SYMBOL_GPL(stack_depot_put);
  */
 bool stack_depot_count_add(depot_stack_handle_t handle, int nr)
 {
-	u32 seq = (handle & DEPOT_REF_MASK) >> DEPOT_SEQ_SHIFT;
-	struct depot_pool *pool;
 	struct depot_record *rec;
 
-	if (!handle || !depot_ready ||
-	    depot_look_up(handle, &rec) != DEPOT_FOUND)
+	if (!handle || !depot_ready)
 		return true;
 
-	pool = depot_pool_of(rec);
-	if (depot_policy == DEPOT_EVICT && !depot_pin(pool, seq))
-		return true;
-	if ((READ_ONCE(rec->next) & (DEPOT_REFS | DEPOT_EVICTABLE)) == DEPOT_REFS)
+	/* If it is evicted right now, the count still has its place. */
+	rcu_read_lock_sched_notrace();
+	if (depot_look_up(handle, &rec) == DEPOT_FOUND &&
+	    (READ_ONCE(rec->next) & (DEPOT_REFS | DEPOT_EVICTABLE)) == DEPOT_REFS)
 		atomic_add(nr, depot_refs(rec));
-	if (depot_policy == DEPOT_EVICT)
-		depot_unpin(pool);
+	rcu_read_unlock_sched_notrace();
 	return true;
 }
 
@@ -751,12 +765,13 @@ static const char depot_gone_text[] = "(stack was evicted from the stack depot)"
 void stack_depot_print(depot_stack_handle_t stack)
 {
 	unsigned long frames[DEPOT_PRINT_FRAMES];
-	struct depot_record *rec;
 	unsigned int from = 0, nr;
+	struct depot_record *rec;
+	u32 kind;
 
 	if (!stack || !depot_ready)
 		return;
-	switch (depot_check(stack, "use after stack_depot_put()", &rec)) {
+	switch (depot_check(stack, "use after stack_depot_put()", &nr, &kind)) {
 	case DEPOT_GONE:
 		pr_err(" %s\n", depot_gone_text);
 		return;
@@ -789,13 +804,13 @@ int stack_depot_snprint(depot_stack_handle_t handle, char *buf, size_t size,
 			int spaces)
 {
 	unsigned long frames[DEPOT_PRINT_FRAMES];
-	struct depot_record *rec;
 	unsigned int from = 0, nr;
 	int total = 0, len;
+	u32 kind;
 
 	if (!handle || !depot_ready)
 		return 0;
-	switch (depot_check(handle, "use after stack_depot_put()", &rec)) {
+	switch (depot_check(handle, "use after stack_depot_put()", &nr, &kind)) {
 	case DEPOT_GONE:
 		return snprintf(buf, size, "%*c%s\n", 1 + spaces, ' ',
 				depot_gone_text);

@@ -3,6 +3,8 @@
 
 #include <linux/debugfs.h>
 #include <linux/init.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/stackdepot_fast.h>
 
@@ -85,9 +87,7 @@ DEFINE_SHOW_ATTRIBUTE(stats);
  */
 static void *traces_next_from(u32 ref, loff_t *pos)
 {
-	struct depot_record *rec;
-
-	ref = depot_next_record(ref, &rec);
+	ref = depot_next_record(ref);
 	*pos = ref ?: DEPOT_REF_MASK + 1;
 	return ref ? (void *)(unsigned long)ref : NULL;
 }
@@ -109,36 +109,44 @@ static void traces_stop(struct seq_file *seq, void *v)
 {
 }
 
+/**
+ * struct traces_buffer - the trace that is being shown, copied at once
+ * @frames: its frames
+ */
+struct traces_buffer {
+	unsigned long frames[CONFIG_STACKDEPOT_MAX_FRAMES];
+};
+
 static int traces_show(struct seq_file *seq, void *v)
 {
 	depot_stack_handle_t handle = (unsigned long)v;
-	unsigned long frames[8];
-	unsigned int from = 0, i, nr, size;
+	struct traces_buffer *buffer = seq->private;
 	struct depot_record *rec;
-	u32 kind;
-	int refs;
+	unsigned int i, nr = 0;
+	u32 kind = 0;
+	int refs = 0;
 
-	if (depot_look_up(handle, &rec) != DEPOT_FOUND)
-		return 0;
-	kind = READ_ONCE(rec->next);
-	size = depot_size(rec);
-	refs = kind & DEPOT_REFS ? atomic_read(depot_refs(rec)) : 0;
-
-	while ((nr = stack_depot_copy(handle, from, frames, ARRAY_SIZE(frames)))) {
-		if (!from) {
-			seq_printf(seq, "handle %08x frames %u", handle, size);
-			if (kind & DEPOT_EVICTABLE)
-				seq_printf(seq, " references %d", refs);
-			else if (kind & DEPOT_REFS)
-				seq_printf(seq, " count %d", refs);
-			seq_putc(seq, '\n');
-		}
-		for (i = 0; i < nr; i++)
-			seq_printf(seq, " %pS\n", (void *)frames[i]);
-		from += nr;
+	rcu_read_lock_sched_notrace();
+	if (depot_look_up(handle, &rec) == DEPOT_FOUND) {
+		nr = stack_depot_copy(handle, 0, buffer->frames,
+				      ARRAY_SIZE(buffer->frames));
+		kind = READ_ONCE(rec->next);
+		refs = kind & DEPOT_REFS ? atomic_read(depot_refs(rec)) : 0;
 	}
-	if (from)
-		seq_putc(seq, '\n');
+	rcu_read_unlock_sched_notrace();
+	/* Freed or evicted since it was found. */
+	if (!nr)
+		return 0;
+
+	seq_printf(seq, "handle %08x frames %u", handle, nr);
+	if (kind & DEPOT_EVICTABLE)
+		seq_printf(seq, " references %d", refs);
+	else if (kind & DEPOT_REFS)
+		seq_printf(seq, " count %d", refs);
+	seq_putc(seq, '\n');
+	for (i = 0; i < nr; i++)
+		seq_printf(seq, " %pS\n", (void *)buffer->frames[i]);
+	seq_putc(seq, '\n');
 	return 0;
 }
 
@@ -148,7 +156,19 @@ static const struct seq_operations traces_sops = {
 	.stop	= traces_stop,
 	.show	= traces_show,
 };
-DEFINE_SEQ_ATTRIBUTE(traces);
+
+static int traces_open(struct inode *inode, struct file *file)
+{
+	return seq_open_private(file, &traces_sops, sizeof(struct traces_buffer));
+}
+
+static const struct file_operations traces_fops = {
+	.owner		= THIS_MODULE,
+	.open		= traces_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= seq_release_private,
+};
 
 /* === What page_owner shows ================================================ */
 
@@ -163,17 +183,24 @@ DEFINE_SEQ_ATTRIBUTE(traces);
 depot_stack_handle_t stack_depot_next_counted(depot_stack_handle_t handle,
 					      int *count)
 {
-	struct depot_record *rec;
 	u32 ref = handle & DEPOT_REF_MASK;
+	struct depot_record *rec;
+	bool counted = false;
 
-	while ((ref = depot_next_record(ref, &rec))) {
-		if ((READ_ONCE(rec->next) & (DEPOT_REFS | DEPOT_EVICTABLE)) ==
-		    DEPOT_REFS) {
+	while (!counted) {
+		ref = depot_next_record(ref);
+		if (!ref)
+			break;
+		rcu_read_lock_sched_notrace();
+		if (depot_look_up(ref, &rec) == DEPOT_FOUND &&
+		    (READ_ONCE(rec->next) & (DEPOT_REFS | DEPOT_EVICTABLE)) ==
+			    DEPOT_REFS) {
 			*count = atomic_read(depot_refs(rec));
-			return ref;
+			counted = true;
 		}
+		rcu_read_unlock_sched_notrace();
 	}
-	return 0;
+	return ref;
 }
 
 static int __init depot_debugfs_init(void)

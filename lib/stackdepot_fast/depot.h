@@ -150,6 +150,8 @@ static __always_inline bool depot_get(struct depot_record *rec)
 /**
  * struct depot_pool - what a pool begins with
  * @state: its number, how many write to it, how far it is used: see DEPOT_STATE_*
+ * @evicted: the pool that was evicted after this one
+ * @cookie: for the RCU grace period after which it may be used again
  * @evictable: whether it holds evictable records, which an arena manages
  * @arena: the arena's number
  * @next: number of the arena's next older pool
@@ -159,6 +161,8 @@ static __always_inline bool depot_get(struct depot_record *rec)
  */
 struct depot_pool {
 	u64 state;
+	struct depot_pool *evicted;
+	unsigned long cookie;
 	bool evictable;
 	u8 arena;
 	u16 longest;
@@ -185,6 +189,9 @@ extern struct depot_pool **depot_leaves[DEPOT_NR_LEAVES];
 
 /*
  * The pool numbered @seq. NULL where that was evicted or never existed.
+ *
+ * A pool that is evicted stays as it is for an RCU grace period: whoever looks at
+ * one without pinning it has preemption or interrupts off.
  *
  * Pairs with the release that made a reference into the pool visible: who has
  * the reference finds the pool through an address that depends on it.
@@ -260,12 +267,12 @@ bool depot_reserve(struct depot_space *space, unsigned int units);
 void depot_abandon(struct depot_space *space);
 struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units);
 void depot_refill(gfp_t gfp, bool can_alloc);
-bool depot_pin(struct depot_pool *pool, u32 seq);
-void depot_unpin(struct depot_pool *pool);
+void depot_commit(const struct depot_space *space);
+bool depot_holds(const struct depot_space *space);
 bool depot_may_grow(unsigned long bytes);
 unsigned long depot_bytes(void);
 unsigned int depot_nr_pools(void);
-u32 depot_next_record(u32 ref, struct depot_record **rec);
+u32 depot_next_record(u32 ref);
 
 static inline void depot_mark_start(const struct depot_space *space)
 {
@@ -393,44 +400,27 @@ static inline void depot_cursor_init(struct depot_cursor *cur,
 	cur->left = depot_size(rec);
 }
 
-/*
- * Get the next frame into @frame. False at the end, and where a record turns out
- * to make no sense, as it may when its pool is being overwritten: nothing is read
- * from outside the pool, and the walk goes down in it, so that it ends.
- */
+/* Get the next frame into @frame. False at the end. */
 static inline bool depot_cursor_next(struct depot_cursor *cur,
 				     unsigned long *frame)
 {
 	const struct depot_record *rec = cur->rec;
-	const struct depot_pool *pool = depot_pool_of(rec);
-	const void *addr;
-	size_t bytes;
+	const u32 *word;
 	u32 kind;
 
 	if (!cur->left)
 		return false;
 
-	if (cur->at >= depot_own(rec)) {
-		const struct depot_record *outer =
-			depot_record_in(pool, rec->shared);
-
-		if (!rec->shared || outer >= rec)
-			return false;
-		cur->at = depot_size(outer) - cur->left;
-		cur->rec = outer;
-		rec = outer;
-		if (cur->at >= depot_own(rec))
-			return false;
+	if (cur->at == depot_own(rec)) {
+		rec = depot_record_in(depot_pool_of(rec), rec->shared);
+		cur->at = depot_size(rec) - cur->left;
+		cur->rec = rec;
 	}
-
 	kind = READ_ONCE(rec->next);
-	bytes = kind & DEPOT_WIDE ? sizeof(unsigned long) : sizeof(u32);
-	addr = (const void *)&rec->word[depot_first_word(kind)] + cur->at * bytes;
-	if (addr + bytes > (const void *)pool + DEPOT_POOL_BYTES)
-		return false;
-
-	*frame = kind & DEPOT_WIDE ? get_unaligned((const unsigned long *)addr) :
-				     depot_widen(*(const u32 *)addr);
+	word = &rec->word[depot_first_word(kind)];
+	*frame = kind & DEPOT_WIDE ?
+		 get_unaligned((const unsigned long *)word + cur->at) :
+		 depot_widen(word[cur->at]);
 	cur->at++;
 	cur->left--;
 	return true;
@@ -517,8 +507,6 @@ static __always_inline bool depot_equal_low(const unsigned long *p, long step,
  * @rec: the record
  * @word: the word to begin with, one of the record's own frames
  * @own: how many of its own frames there are from @word on, not 0
- * @racy: whether the record may be overwritten meanwhile; then whatever it says is
- *	checked, so that nothing is read from outside the pool
  *
  * The rest is looked for in the record that it shares its outer frames with, and
  * so on; the record has @nr frames in all from there.
@@ -528,32 +516,18 @@ static __always_inline bool depot_equal_low(const unsigned long *p, long step,
 static __always_inline bool
 depot_equal_narrow(const unsigned long *p, long step, unsigned int nr,
 		   const struct depot_record *rec, const u32 *word,
-		   unsigned int own, bool racy)
+		   unsigned int own)
 {
-	for (;;) {
-		const struct depot_record *outer;
-		unsigned int rest;
-
-		if (racy && own > nr)
-			return false;
-		if (!depot_equal_low(p, step, word, own))
-			return false;
+	while (depot_equal_low(p, step, word, own)) {
 		nr -= own;
 		if (!nr)
 			return true;
-
-		outer = depot_record_in(depot_pool_of(rec), rec->shared);
-		if (racy && outer >= rec)
-			return false;
-		rec = outer;
+		rec = depot_record_in(depot_pool_of(rec), rec->shared);
 		p += (long)own * step;
-		rest = rec->rest;
-		if (racy && (rest >= nr || nr - rest > depot_own(rec) ||
-			     depot_own(rec) > CONFIG_STACKDEPOT_MAX_FRAMES))
-			return false;
-		own = nr - rest;
+		own = nr - rec->rest;
 		word = &rec->word[depot_own(rec) - own];
 	}
+	return false;
 }
 
 /* === Tables =============================================================== */
@@ -673,8 +647,8 @@ enum depot_lookup depot_look_up(depot_stack_handle_t handle,
 				struct depot_record **rec);
 
 /* flat.c */
-unsigned int depot_flat_get(depot_stack_handle_t handle,
-			    struct depot_record *rec, unsigned long **entries);
+unsigned int depot_flat_get(depot_stack_handle_t handle, unsigned int nr,
+			    bool evictable, unsigned long **entries);
 void depot_flat_drop(u32 ref);
 
 #endif /* _LIB_STACKDEPOT_FAST_DEPOT_H */

@@ -87,18 +87,18 @@ static bool depot_flat_reserve(bool evictable, unsigned int units,
 /**
  * depot_flat_get() - get a trace as an array
  * @handle: its handle
- * @rec: its record
+ * @nr: how many frames it has
+ * @evictable: whether its record is evictable
  * @entries: set to the array, if there is one
  *
  * Context: any.
  * Return: number of frames, or 0.
  */
-unsigned int depot_flat_get(depot_stack_handle_t handle,
-			    struct depot_record *rec, unsigned long **entries)
+unsigned int depot_flat_get(depot_stack_handle_t handle, unsigned int nr,
+			    bool evictable, unsigned long **entries)
 {
 	u32 ref = handle & DEPOT_REF_MASK;
-	unsigned int nr = depot_size(rec), units = depot_flat_units(nr);
-	bool evictable = READ_ONCE(rec->next) & DEPOT_EVICTABLE;
+	unsigned int units = depot_flat_units(nr);
 	u32 *head = depot_flat_head(ref, evictable);
 	struct depot_flat *flat, *made;
 	struct depot_space space;
@@ -148,7 +148,7 @@ unsigned int depot_flat_get(depot_stack_handle_t handle,
 	depot_count(DEPOT_FLAT_COUNT);
 	depot_count_add(DEPOT_FLAT_UNITS, units);
 	if (!evictable)
-		depot_unpin(space.pool);
+		depot_commit(&space);
 found:
 	*entries = flat->entries;
 	return nr;

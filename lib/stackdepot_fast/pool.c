@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 
 #include "depot.h"
@@ -21,11 +22,20 @@
 static struct depot_pool *depot_first_leaf[DEPOT_LEAF_SIZE];
 struct depot_pool **depot_leaves[DEPOT_NR_LEAVES] = { depot_first_leaf };
 
-/* Changed under depot_grow_lock, all of them but the spare pool. */
+/* Changed under depot_grow_lock, all of them. A pool is live until it is free memory. */
 u32 depot_next_seq;
 static u32 depot_oldest_seq;
 static unsigned int depot_live_pools;
 static struct depot_pool *depot_current;
+
+/*
+ * Pools that were evicted, the oldest first. They wait for an RCU grace period: a
+ * reader may be at their records. Some are evicted ahead of need, so that new traces
+ * don't have to wait.
+ */
+static struct depot_pool *depot_evicted_first;
+static struct depot_pool **depot_evicted_last = &depot_evicted_first;
+static unsigned int depot_evicted_pools;
 
 /* A pool in reserve, for those who can't allocate; taken and given with xchg(). */
 static struct depot_pool *depot_spare;
@@ -59,24 +69,12 @@ static __always_inline unsigned int depot_state_used(u64 state)
 	return state & DEPOT_STATE_USED;
 }
 
-/*
- * Who compares with a record of a pool that is evicted at that moment may read as
- * many frames past where it began as a trace has. Keep that inside the pool.
- */
-static __always_inline unsigned int depot_usable_units(void)
-{
-	if (depot_policy != DEPOT_EVICT)
-		return DEPOT_POOL_UNITS;
-	return DEPOT_POOL_UNITS -
-	       depot_record_units(DEPOT_WIDE, CONFIG_STACKDEPOT_MAX_FRAMES);
-}
-
 /**
  * depot_reserve() - take room from a pool and pin the pool
  * @space: pool and number, which depot_writable_pool() filled in; gets the rest
  * @units: how much
  *
- * The pool stays pinned until depot_unpin() or depot_abandon(): it can't be
+ * The pool stays pinned until depot_commit() or depot_abandon(): it can't be
  * evicted.
  *
  * Context: any.
@@ -91,7 +89,7 @@ bool depot_reserve(struct depot_space *space, unsigned int units)
 	do {
 		at = depot_state_used(old);
 		if (old >> DEPOT_STATE_SEQ_SHIFT != space->seq ||
-		    at + units > depot_usable_units() ||
+		    at + units > DEPOT_POOL_UNITS ||
 		    (old & DEPOT_STATE_WRITERS) == DEPOT_STATE_WRITERS)
 			return false;
 		/* Pairs with the cmpxchg() in depot_evict_oldest(). */
@@ -125,38 +123,31 @@ void depot_abandon(struct depot_space *space)
 }
 
 /**
- * depot_pin() - keep a pool from being evicted
- * @pool: the pool
- * @seq: the number that it must have
+ * depot_commit() - finish what depot_reserve() began
+ * @space: the room; what was written there can be found
  *
  * Context: any.
- * Return: false if it was evicted.
  */
-bool depot_pin(struct depot_pool *pool, u32 seq)
+void depot_commit(const struct depot_space *space)
 {
-	u64 old = READ_ONCE(pool->state);
+	u64 *state = &space->pool->state;
+	u64 old = READ_ONCE(*state);
 
-	do {
-		if (old >> DEPOT_STATE_SEQ_SHIFT != seq ||
-		    (old & DEPOT_STATE_WRITERS) == DEPOT_STATE_WRITERS)
-			return false;
-	} while (!try_cmpxchg(&pool->state, &old, old + DEPOT_STATE_WRITER));
-	return true;
+	/* Pairs with the cmpxchg() in depot_evict_oldest(): all is written. */
+	while (!try_cmpxchg(state, &old, old - DEPOT_STATE_WRITER))
+		;
 }
 
 /**
- * depot_unpin() - undo depot_pin(), or finish what depot_reserve() began
- * @pool: the pool
+ * depot_holds() - whether a pool is still the one that was found
+ * @space: pool and number, which depot_writable_pool() filled in
  *
- * Context: any.
+ * Context: any. While preemption is off, a pool that was stays readable.
+ * Return: true if it is.
  */
-void depot_unpin(struct depot_pool *pool)
+bool depot_holds(const struct depot_space *space)
 {
-	u64 old = READ_ONCE(pool->state);
-
-	/* Pairs with the cmpxchg() in depot_evict_oldest(): all is written. */
-	while (!try_cmpxchg(&pool->state, &old, old - DEPOT_STATE_WRITER))
-		;
+	return READ_ONCE(space->pool->state) >> DEPOT_STATE_SEQ_SHIFT == space->seq;
 }
 
 /* === Limits =============================================================== */
@@ -262,10 +253,10 @@ void depot_refill(gfp_t gfp, bool can_alloc)
 }
 
 /*
- * Take the oldest pool's memory. Its records are gone when its number has no pool
- * any more; whoever read one of them meanwhile finds that out.
+ * Evict the oldest pool. Its records are gone when its number has no pool any more;
+ * readers that are at them get on until the grace period is over.
  */
-static struct depot_pool *depot_evict_oldest(void)
+static bool depot_evict_oldest(void)
 {
 	u32 seq;
 
@@ -284,20 +275,54 @@ static struct depot_pool *depot_evict_oldest(void)
 			continue;
 		state = READ_ONCE(pool->state) & ~DEPOT_STATE_WRITERS;
 		/*
-		 * Nobody may be writing to it. From here on nobody can pin it.
-		 * Pairs with depot_reserve(), depot_pin() and depot_unpin().
+		 * Nobody may be writing to it. From here on nobody can have room.
+		 * Pairs with depot_reserve() and depot_commit().
 		 */
 		if (!try_cmpxchg(&pool->state, &state, ~DEPOT_STATE_WRITERS))
 			continue;
 		WRITE_ONCE(depot_leaves[seq >> DEPOT_LEAF_SHIFT]
 				       [seq & (DEPOT_LEAF_SIZE - 1)], NULL);
-		/* Pairs with smp_rmb() in depot_find_persistent() and depot_decode(). */
-		smp_wmb();
-		depot_live_pools--;
+		/*
+		 * We may be called from RCU itself or inside an allocator: neither
+		 * waiting nor call_rcu() will do. Look at the cookie later.
+		 */
+		pool->cookie = get_state_synchronize_rcu();
+		pool->evicted = NULL;
+		*depot_evicted_last = pool;
+		depot_evicted_last = &pool->evicted;
+		depot_evicted_pools++;
 		depot_count(DEPOT_EVICTED_POOLS);
-		return pool;
+		return true;
 	}
-	return NULL;
+	return false;
+}
+
+/* At the limit, see to it that there will be a pool to use again. */
+static void depot_evict_ahead(void)
+{
+	const unsigned int ahead = clamp(depot_max_pools / 8, 1U, 4U);
+
+	if (depot_policy != DEPOT_EVICT || depot_may_add_pool())
+		return;
+	while (depot_evicted_pools < ahead && depot_evict_oldest())
+		;
+}
+
+/* Use a pool again that was evicted long enough ago. */
+static struct depot_pool *depot_reuse_evicted(void)
+{
+	struct depot_pool *pool = depot_evicted_first;
+
+	lockdep_assert_held(&depot_grow_lock);
+
+	if (!pool || !poll_state_synchronize_rcu(pool->cookie))
+		return NULL;
+	depot_evicted_first = pool->evicted;
+	if (!depot_evicted_first)
+		depot_evicted_last = &depot_evicted_first;
+	depot_evicted_pools--;
+	WRITE_ONCE(depot_live_pools, depot_live_pools - 1);
+	return pool;
 }
 
 static struct depot_pool *depot_take_pool(enum depot_use use)
@@ -324,7 +349,7 @@ static struct depot_pool *depot_take_pool(enum depot_use use)
 			depot_count(DEPOT_DROP_NOMEM);
 		return pool;
 	}
-	pool = depot_policy == DEPOT_EVICT ? depot_evict_oldest() : NULL;
+	pool = depot_policy == DEPOT_EVICT ? depot_reuse_evicted() : NULL;
 	if (!pool)
 		depot_count(DEPOT_DROP_LIMIT);
 	return pool;
@@ -376,7 +401,7 @@ static bool depot_room(unsigned int units, struct depot_space *space)
 	if (!pool)
 		return false;
 	state = READ_ONCE(pool->state);
-	if (depot_state_used(state) + units > depot_usable_units())
+	if (depot_state_used(state) + units > DEPOT_POOL_UNITS)
 		return false;
 	space->pool = pool;
 	space->seq = state >> DEPOT_STATE_SEQ_SHIFT;
@@ -417,6 +442,7 @@ struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units)
 		pool = depot_take_pool(use);
 		if (pool)
 			depot_install_pool(pool, use);
+		depot_evict_ahead();
 	}
 	raw_spin_unlock_irqrestore(&depot_grow_lock, flags);
 
@@ -458,29 +484,27 @@ bool depot_writable_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
 
 /**
  * depot_next_record() - find the next record
- * @ref: of the one before, or 0
- * @rec: set to the record
+ * @ref: reference of the one before, or 0
  *
  * Context: any.
  * Return: its reference, or 0 after the last one.
  */
-u32 depot_next_record(u32 ref, struct depot_record **rec)
+u32 depot_next_record(u32 ref)
 {
 	u32 seq = ref >> DEPOT_SEQ_SHIFT;
 	unsigned long unit = (ref & DEPOT_UNIT_MASK) + !!ref;
+	struct depot_pool *pool;
 
 	/* Pairs with the release in depot_install_pool(). */
 	for (; seq < smp_load_acquire(&depot_next_seq); seq++, unit = 0) {
-		struct depot_pool *pool = depot_pool(seq);
-
-		if (!pool)
-			continue;
+		rcu_read_lock_sched_notrace();
+		pool = depot_pool(seq);
 		/* A bit that is set or cleared meanwhile may be seen or not. */
-		unit = data_race(find_next_bit(pool->starts, DEPOT_POOL_UNITS, unit));
-		if (unit < DEPOT_POOL_UNITS) {
-			*rec = depot_record_in(pool, unit);
+		unit = pool ? data_race(find_next_bit(pool->starts, DEPOT_POOL_UNITS,
+						      unit)) : DEPOT_POOL_UNITS;
+		rcu_read_unlock_sched_notrace();
+		if (unit < DEPOT_POOL_UNITS)
 			return seq << DEPOT_SEQ_SHIFT | unit;
-		}
 	}
 	return 0;
 }

@@ -123,7 +123,6 @@ static bool depot_tail_fits(const struct depot_record *rec,
 	const struct depot_record *part;
 
 	if (rec->rest >= nr || own > depot_own(rec) ||
-	    depot_own(rec) > CONFIG_STACKDEPOT_MAX_FRAMES ||
 	    (READ_ONCE(rec->next) & (DEPOT_WIDE | DEPOT_EVICTABLE)))
 		return false;
 	for (part = rec; part->rest; parts++) {
@@ -132,7 +131,7 @@ static bool depot_tail_fits(const struct depot_record *rec,
 		part = depot_record_in(depot_pool_of(rec), part->shared);
 	}
 	return depot_equal_narrow(p, trace->step, nr, rec,
-				  &rec->word[depot_own(rec) - own], own, true);
+				  &rec->word[depot_own(rec) - own], own);
 }
 
 /**
@@ -144,7 +143,7 @@ static bool depot_tail_fits(const struct depot_record *rec,
  *
  * What is found is good if space can be reserved in the same pool afterwards.
  *
- * Context: any.
+ * Context: any, with preemption off.
  */
 void depot_find_tail(const struct depot_space *space,
 		     const struct depot_trace *trace,
@@ -152,25 +151,25 @@ void depot_find_tail(const struct depot_space *space,
 {
 	unsigned int n;
 
+	tail->unit = 0;
+	tail->nr = 0;
+	if (!depot_holds(space))
+		return;
 	for (n = tails->nr; n; n--) {
 		u32 hash = tails->hash[n - 1];
 		/* Pairs with the release in depot_offer_tails(). */
 		u32 entry = smp_load_acquire(depot_tail_slot(hash));
 		u32 unit = entry & DEPOT_TAIL_UNIT;
 
-		if (entry != depot_tail_entry(hash, space->seq, unit) ||
-		    !test_bit(unit, space->pool->starts))
-			continue;
-		/* An evicted pool is overwritten. Then we get no room in it. */
-		if (data_race(depot_tail_fits(depot_record_in(space->pool, unit),
-					      trace, n * DEPOT_TAIL_STEP))) {
+		if (entry == depot_tail_entry(hash, space->seq, unit) &&
+		    test_bit(unit, space->pool->starts) &&
+		    depot_tail_fits(depot_record_in(space->pool, unit), trace,
+				    n * DEPOT_TAIL_STEP)) {
 			tail->unit = unit;
 			tail->nr = n * DEPOT_TAIL_STEP;
 			return;
 		}
 	}
-	tail->unit = 0;
-	tail->nr = 0;
 }
 
 /**
