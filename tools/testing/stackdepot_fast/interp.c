@@ -790,6 +790,8 @@ static void do_op(const uint8_t *op)
 	uint64_t wide = mix(r * 0x9e3779b97f4a7c15ULL + b);
 
 	interp_stats.ops++;
+	if (!st.reading)
+		shim_rcu_advance();
 	switch (op[0] % 32) {
 	case 0 ... 5:
 		make_trace(a, b, wide);

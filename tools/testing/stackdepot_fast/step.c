@@ -88,11 +88,21 @@ static void flood(void)
 		for (unsigned int j = 0; j < DEPOT_MAX_FRAMES; j++)
 			entries[j] = shim_text + 4UL * ((n * 2654435761U + j * 40503U) % 0x400000);
 		d->save_flags(entries, DEPOT_MAX_FRAMES, depot_gfp_atomic, DEPOT_CAN_ALLOC);
+		shim_rcu_advance();
 	}
 }
 
 static void handler(void)
 {
+	/*
+	 * Where nothing keeps a grace period from ending, another task may run for
+	 * as long as it likes; elsewhere, an interrupt may come.
+	 */
+	if (trap.evict && !shim_self()->reader_nest) {
+		trap.came++;
+		flood();
+		return;
+	}
 	if (trap.hardirq) {
 		/* Not now: it comes when interrupts are on again. */
 		if (!shim_hardirq_enter())
@@ -230,8 +240,10 @@ static void check_copy(unsigned int nr, const unsigned long *entries)
 static void do_copy(void)
 {
 	unsigned long entries[DEPOT_MAX_FRAMES];
+	unsigned int nr = d->copy(prepared, 0, entries, DEPOT_MAX_FRAMES);
 
-	check_copy(d->copy(prepared, 0, entries, DEPOT_MAX_FRAMES), entries);
+	step_end();
+	check_copy(nr, entries);
 }
 
 static void do_fetch_evicted(void)
@@ -239,6 +251,7 @@ static void do_fetch_evicted(void)
 	unsigned long *entries, copy[1];
 	unsigned int nr = d->fetch(prepared, &entries);
 
+	step_end();
 	/* If it was evicted meanwhile, so was what it fetched. */
 	if (d->copy(prepared, 0, copy, 1))
 		check_copy(nr, entries);
@@ -258,10 +271,10 @@ static const struct {
 	{ "a reference is taken", prepare_get, do_miss_get, 2 },
 	{ "the last reference is put", prepare_get, do_put, 0 },
 	{ "a trace is fetched for the first time", prepare_hit, do_fetch, 0 },
-	{ "a trace is found that it evicts", prepare_hit, do_miss, 0, 1 },
-	{ "a new trace is saved in a pool that it evicts", nothing, do_miss, 0, 1 },
-	{ "a trace is copied that it evicts", prepare_hit, do_copy, 0, 1 },
-	{ "a trace is fetched that it evicts", prepare_hit, do_fetch_evicted, 0, 1 },
+	{ "a trace is found", prepare_hit, do_miss, 0, 1 },
+	{ "a new trace is saved", nothing, do_miss, 0, 1 },
+	{ "a trace is copied", prepare_hit, do_copy, 0, 1 },
+	{ "a trace is fetched", prepare_hit, do_fetch_evicted, 0, 1 },
 };
 
 static void boot(int evict)
@@ -291,16 +304,21 @@ static unsigned long stat_value(const char *name)
 	return value;
 }
 
-static void check_evicted(void)
+/* Whether it was evicted. */
+static int check_evicted(void)
 {
 	unsigned long entries[DEPOT_MAX_FRAMES];
-	unsigned int handle;
+	unsigned int handle, nr;
 
-	check_copy(d->copy(prepared, 0, entries, DEPOT_MAX_FRAMES), entries);
+	nr = d->copy(prepared, 0, entries, DEPOT_MAX_FRAMES);
+	check_copy(nr, entries);
+	shim_rcu_advance();
+	shim_rcu_advance();
 	handle = save(SAME, depot_gfp_kernel, DEPOT_CAN_ALLOC);
 	if (d->copy(handle, 0, entries, DEPOT_MAX_FRAMES) != NR_FRAMES)
 		wrong("a trace that was evicted can't be saved again");
 	check_copy(NR_FRAMES, entries);
+	return !nr;
 }
 
 /* All is as it must be, whatever came in between. */
@@ -347,9 +365,12 @@ static long run(unsigned int c, long after)
 
 static void run_case(unsigned int c, int hardirq, unsigned int stride, unsigned int phase)
 {
-	unsigned long runs = 0, came = 0;
+	unsigned long runs = 0, came = 0, gone = 0;
+	const char *what = hardirq ? "an interrupt" : "an NMI";
 	long steps;
 
+	if (cases[c].evict)
+		what = "eviction";
 	trap.hardirq = hardirq;
 	trap.evict = cases[c].evict;
 	steps = run(c, -1);
@@ -358,14 +379,20 @@ static void run_case(unsigned int c, int hardirq, unsigned int stride, unsigned 
 		runs++;
 		came += trap.came;
 		if (cases[c].evict)
-			check_evicted();
+			gone += check_evicted();
 		else
 			check_all(c);
 	}
 	if (!came)
 		wrong("%s: nothing came", cases[c].name);
-	printf("ok - %s: %s comes while %s (%lu of %ld instructions)\n", d->name,
-	       hardirq ? "an interrupt" : "an NMI", cases[c].name, runs, steps);
+	printf("ok - %s: %s comes while %s (%lu of %ld instructions", d->name,
+	       what, cases[c].name, runs, steps);
+	if (cases[c].evict) {
+		if (!gone)
+			wrong("%s: nothing was evicted", cases[c].name);
+		printf(", %lu times it was gone", gone);
+	}
+	puts(")");
 	fflush(stdout);
 }
 

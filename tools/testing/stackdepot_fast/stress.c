@@ -458,6 +458,7 @@ int main(int argc, char **argv)
 			__atomic_store_n(&nr_ids, nr_ids + (r >> 40) % 8, __ATOMIC_RELAXED);
 		if ((r >> 44) % 256 == 0)
 			free(shim_debugfs_read(depot->unit, "stackdepot/stats", 64, NULL, NULL));
+		shim_rcu_advance();
 		usleep(r >> 48 & 127);
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);

@@ -269,6 +269,8 @@ int shim_rcu_advance(void)
 {
 	unsigned long gp = __atomic_load_n(&shim_gp, __ATOMIC_ACQUIRE);
 
+	/* It registers the process for membarrier(). */
+	pthread_once(&thread_once, thread_setup);
 	/*
 	 * From here on each reader either has its epoch where it can be seen or
 	 * sees what was unlinked before. Valgrind has no membarrier(), and runs
