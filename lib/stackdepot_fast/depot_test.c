@@ -47,12 +47,54 @@ static unsigned int depth_of(u32 key)
 	return 2 + key * 7 % 39;
 }
 
-static depot_stack_handle_t save_key(u32 key, gfp_t gfp, depot_flags_t flags)
+/*
+ * Save a trace in task context. At the limit with policy "evict", evicted pools may
+ * have to wait for a grace period first.
+ */
+static depot_stack_handle_t save(unsigned long *frames, unsigned int nr,
+				 depot_flags_t flags)
+{
+	depot_stack_handle_t handle;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		handle = stack_depot_save_flags(frames, nr, GFP_KERNEL,
+						flags | CAN_ALLOC);
+		if (handle || depot_policy != DEPOT_EVICT)
+			break;
+		synchronize_rcu();
+	}
+	return handle;
+}
+
+static depot_stack_handle_t save_key(u32 key, depot_flags_t flags)
 {
 	unsigned long frames[MAX_FRAMES];
 
 	depot_make(frames, key, depth_of(key), false);
-	return stack_depot_save_flags(frames, depth_of(key), gfp, flags);
+	return save(frames, depth_of(key), flags);
+}
+
+/* The same where nothing may be allocated. */
+static depot_stack_handle_t save_key_atomic(u32 key, depot_flags_t flags)
+{
+	unsigned long frames[MAX_FRAMES];
+
+	depot_make(frames, key, depth_of(key), false);
+	return stack_depot_save_flags(frames, depth_of(key), 0, flags);
+}
+
+static unsigned int fetch(depot_stack_handle_t handle, unsigned long **entries)
+{
+	unsigned int nr, i;
+
+	for (i = 0; i < 20; i++) {
+		nr = stack_depot_fetch(handle, entries);
+		if (nr || depot_policy != DEPOT_EVICT)
+			break;
+		synchronize_rcu();
+	}
+	return nr;
 }
 
 /* Whether @handle's trace is that of @key. */
@@ -80,7 +122,7 @@ static void expect_fetch(struct kunit *test, depot_stack_handle_t handle,
 	unsigned long *entries;
 
 	KUNIT_ASSERT_NE(test, handle, 0);
-	KUNIT_ASSERT_EQ(test, stack_depot_fetch(handle, &entries), nr);
+	KUNIT_ASSERT_EQ(test, fetch(handle, &entries), nr);
 	KUNIT_EXPECT_MEMEQ(test, entries, frames, nr * sizeof(*frames));
 }
 
@@ -102,8 +144,7 @@ static void round_trip(struct kunit *test, bool wide)
 		kept = min(nr, MAX_FRAMES);
 		depot_make(frames, new_keys(1), nr, wide);
 		for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-			handle[i] = stack_depot_save_flags(frames, nr, GFP_KERNEL,
-							   kinds[i]);
+			handle[i] = save(frames, nr, kinds[i]);
 			expect_fetch(test, handle[i], frames, kept);
 			for (j = 0; j < i; j++)
 				KUNIT_EXPECT_NE(test, handle[i], handle[j]);
@@ -155,18 +196,15 @@ static void test_similar(struct kunit *test)
 		for (i = 0; i < nr; i++) {
 			old = frames[i];
 			frames[i] += 4;
-			handle = stack_depot_save_flags(frames, nr, GFP_KERNEL,
-							kinds[flags]);
+			handle = save(frames, nr, kinds[flags]);
 			expect_fetch(test, handle, frames, nr);
 			handles[n++] = handle;
 			frames[i] = old ^ BIT(40);
-			handle = stack_depot_save_flags(frames, nr, GFP_KERNEL,
-							kinds[flags]);
+			handle = save(frames, nr, kinds[flags]);
 			expect_fetch(test, handle, frames, nr);
 			handles[n++] = handle;
 			frames[i] = old;
-			handle = stack_depot_save_flags(frames, i + 1, GFP_KERNEL,
-							kinds[flags]);
+			handle = save(frames, i + 1, kinds[flags]);
 			expect_fetch(test, handle, frames, i + 1);
 			handles[n++] = handle;
 			__set_bit(i, met);
@@ -209,8 +247,7 @@ static void test_extra_bits(struct kunit *test)
 	unsigned int bits;
 
 	depot_make(frames, new_keys(1), 9, false);
-	handle = stack_depot_save_flags(frames, 9, GFP_KERNEL,
-					CAN_ALLOC | STACK_DEPOT_FLAG_GET);
+	handle = save(frames, 9, kinds[2]);
 	KUNIT_EXPECT_EQ(test, stack_depot_get_extra_bits(handle), 0);
 	for (bits = 0; bits < BIT(STACK_DEPOT_EXTRA_BITS); bits++) {
 		with = stack_depot_set_extra_bits(handle, bits);
@@ -218,27 +255,49 @@ static void test_extra_bits(struct kunit *test)
 		expect_fetch(test, with, frames, 9);
 		KUNIT_EXPECT_EQ(test, stack_depot_set_extra_bits(with, 0), handle);
 		/* One more reference, and one less. */
-		stack_depot_save_flags(frames, 9, GFP_KERNEL, kinds[2]);
+		save(frames, 9, kinds[2]);
 		stack_depot_put(with);
 	}
 	expect_fetch(test, handle, frames, 9);
 	stack_depot_put(with);
 }
 
-/* Interrupts are cut off: what precedes them says nothing. */
+/**
+ * struct filtered - a trace that is saved in hardirq context
+ * @work: saves it
+ * @frames: the trace
+ * @handle: its handle
+ */
+struct filtered {
+	struct irq_work work;
+	unsigned long frames[20];
+	depot_stack_handle_t handle;
+};
+
+static void filtered_save(struct irq_work *work)
+{
+	struct filtered *f = container_of(work, struct filtered, work);
+
+	f->handle = stack_depot_save_flags(f->frames, ARRAY_SIZE(f->frames), 0, 0);
+}
+
+/* What an interrupt interrupted is cut off: it says nothing. */
 static void test_filter(struct kunit *test)
 {
-	unsigned long *frames = new_frames(test, 20);
-	depot_stack_handle_t handle;
+	struct filtered *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 	unsigned int i;
 
-	for (i = 0; i < 20; i++) {
-		depot_make(frames, new_keys(1), 20, false);
-		frames[i] = (unsigned long)__irqentry_text_start;
-		handle = stack_depot_save(frames, 20, GFP_KERNEL);
-		expect_fetch(test, handle, frames, i + 1);
-		KUNIT_EXPECT_EQ(test, stack_depot_save(frames, i + 1, GFP_KERNEL),
-				handle);
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	f->work = IRQ_WORK_INIT_HARD(filtered_save);
+	for (i = 0; i < ARRAY_SIZE(f->frames); i++) {
+		depot_make(f->frames, new_keys(1), ARRAY_SIZE(f->frames), false);
+		f->frames[i] = (unsigned long)__irqentry_text_start;
+		/* What is left of it, so that there is room for it. */
+		save(f->frames, i + 1, CAN_ALLOC);
+		irq_work_queue(&f->work);
+		irq_work_sync(&f->work);
+		expect_fetch(test, f->handle, f->frames, i + 1);
+		KUNIT_EXPECT_EQ(test, save(f->frames, i + 1, CAN_ALLOC), f->handle);
 	}
 }
 
@@ -260,13 +319,12 @@ static void test_get_put(struct kunit *test)
 	unsigned int i, gets = 100;
 
 	depot_make(frames, new_keys(1), 17, false);
-	handle = stack_depot_save_flags(frames, 17, GFP_KERNEL, kinds[2]);
+	handle = save(frames, 17, kinds[2]);
 	expect_fetch(test, handle, frames, 17);
 	stack_depot_fetch(handle, &entries);
 	for (i = 1; i < gets; i++)
 		KUNIT_EXPECT_EQ(test, handle,
-				stack_depot_save_flags(frames, 17, GFP_KERNEL,
-						       kinds[2]));
+				save(frames, 17, kinds[2]));
 	KUNIT_EXPECT_GT(test, depot_sum(DEPOT_REFD_ALLOCS), allocs);
 	for (i = 1; i < gets; i++) {
 		stack_depot_put(handle);
@@ -283,7 +341,7 @@ static void test_get_put(struct kunit *test)
 /* What was freed serves traces of any other size. */
 static void test_reuse(struct kunit *test)
 {
-	enum { ROUNDS = 60, TRACES = 500 };
+	enum { ROUNDS = 40, TRACES = 300 };
 	unsigned long *frames = new_frames(test, MAX_FRAMES);
 	depot_stack_handle_t *handles;
 	unsigned long bytes = 0;
@@ -299,8 +357,7 @@ static void test_reuse(struct kunit *test)
 		for (i = 0; i < TRACES; i++) {
 			nr = 1 + (round & 1 ? i % 10 : (i + round) % MAX_FRAMES);
 			depot_make(frames, key + i, nr, false);
-			handles[i] = stack_depot_save_flags(frames, nr, GFP_KERNEL,
-							    kinds[2]);
+			handles[i] = save(frames, nr, kinds[2]);
 			KUNIT_EXPECT_NE(test, handles[i], 0);
 			if (i % 50 == 0)
 				expect_fetch(test, handles[i], frames, nr);
@@ -313,7 +370,7 @@ static void test_reuse(struct kunit *test)
 		if (round == 5)
 			bytes = depot_bytes();
 	}
-	/* These rounds saved more than 2 MB, of which at most 100 kB at a time. */
+	/* These rounds saved more than 1 MB, of which at most 60 kB at a time. */
 	KUNIT_EXPECT_LE(test, depot_bytes(), bytes + 256 * SZ_1K);
 }
 
@@ -326,9 +383,9 @@ static void test_bad_handles(struct kunit *test)
 	depot_stack_handle_t persistent, once, twice;
 	unsigned long *entries;
 
-	persistent = save_key(key, GFP_KERNEL, kinds[0]);
-	once = save_key(key + 1, GFP_KERNEL, kinds[2]);
-	twice = save_key(key + 2, GFP_KERNEL, kinds[2]);
+	persistent = save_key(key, kinds[0]);
+	once = save_key(key + 1, kinds[2]);
+	twice = save_key(key + 2, kinds[2]);
 	KUNIT_ASSERT_NE(test, persistent, 0);
 	KUNIT_ASSERT_NE(test, once, 0);
 	KUNIT_ASSERT_NE(test, twice, 0);
@@ -367,14 +424,14 @@ static void test_counts(struct kunit *test)
 	u32 key = new_keys(COUNTED);
 	int count;
 
-	plain = save_key(key, GFP_KERNEL, kinds[0]);
+	plain = save_key(key, kinds[0]);
 	for (i = 0; i < COUNTED; i++) {
-		handles[i] = save_key(key + i, GFP_KERNEL, kinds[1]);
+		handles[i] = save_key(key + i, kinds[1]);
 		KUNIT_ASSERT_NE(test, handles[i], 0);
 		KUNIT_EXPECT_TRUE(test, stack_depot_count_add(handles[i], 1000));
 		KUNIT_EXPECT_TRUE(test, stack_depot_count_add(handles[i], -(int)i));
 		/* Another save of it changes nothing. */
-		KUNIT_EXPECT_EQ(test, save_key(key + i, GFP_KERNEL, kinds[1]),
+		KUNIT_EXPECT_EQ(test, save_key(key + i, kinds[1]),
 				handles[i]);
 	}
 	/* It has none. */
@@ -429,7 +486,7 @@ static void test_snprint(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, want);
 	for (i = 0; i < ARRAY_SIZE(depths); i++) {
 		make_named(frames, depths[i]);
-		handle = stack_depot_save(frames, depths[i], GFP_KERNEL);
+		handle = save(frames, depths[i], CAN_ALLOC);
 		KUNIT_ASSERT_NE(test, handle, 0);
 		for (spaces = 0; spaces <= 8; spaces += 4) {
 			len = stack_trace_snprint(want, SZ_8K, frames, depths[i],
@@ -476,7 +533,7 @@ static void test_print(struct kunit *test)
 	unsigned int i;
 
 	make_named(frames, 20);
-	handle = stack_depot_save(frames, 20, GFP_KERNEL);
+	handle = save(frames, 20, CAN_ALLOC);
 	KUNIT_ASSERT_NE(test, handle, 0);
 
 	kmsg_dump_rewind(&iter);
@@ -497,7 +554,7 @@ static void save_many(struct kunit *test, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		KUNIT_EXPECT_NE(test, save_key(key + i, GFP_KERNEL, CAN_ALLOC), 0);
+		KUNIT_EXPECT_NE(test, save_key(key + i, CAN_ALLOC), 0);
 }
 
 static void test_fetch_stays(struct kunit *test)
@@ -522,10 +579,8 @@ static void test_fetch_stays(struct kunit *test)
 			continue;
 		f[i].nr = 1 + i % MAX_FRAMES;
 		depot_make(f[i].frames, new_keys(1), f[i].nr, wide);
-		f[i].handle = stack_depot_save_flags(f[i].frames, f[i].nr,
-						     GFP_KERNEL, kinds[i % 3]);
-		KUNIT_ASSERT_EQ(test, stack_depot_fetch(f[i].handle, &f[i].entries),
-				f[i].nr);
+		f[i].handle = save(f[i].frames, f[i].nr, kinds[i % 3]);
+		KUNIT_ASSERT_EQ(test, fetch(f[i].handle, &f[i].entries), f[i].nr);
 	}
 	save_many(test, 10000);
 	for (i = 0; i < FETCHED; i++) {
@@ -553,7 +608,7 @@ static void test_evicted(struct kunit *test)
 	if (depot_policy != DEPOT_EVICT || depot_max_pools > 64)
 		kunit_skip(test, "needs stack_depot_policy=evict stack_depot_max_pools=16");
 
-	handle = save_key(key, GFP_KERNEL, kinds[1]);
+	handle = save_key(key, kinds[1]);
 	KUNIT_EXPECT_TRUE(test, holds_key(handle, key));
 	/* As much as fits twice. */
 	for (i = 0; i < 2 * depot_max_pools * DEPOT_POOL_UNITS / 8; i++) {
@@ -570,7 +625,7 @@ static void test_evicted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depot_sum(DEPOT_BAD_HANDLES), bad);
 
 	/* The same trace is a new one now. */
-	fresh = save_key(key, GFP_KERNEL, kinds[1]);
+	fresh = save_key(key, kinds[1]);
 	KUNIT_EXPECT_NE(test, fresh, 0);
 	KUNIT_EXPECT_NE(test, fresh, handle);
 	KUNIT_EXPECT_TRUE(test, holds_key(fresh, key));
@@ -859,6 +914,9 @@ static void test_fused_irq_work(struct kunit *test)
 
 	compare(test, run_irq_work, c);
 	KUNIT_EXPECT_TRUE(test, c->hardirq);
+	run_irq_work(c);
+	expect_fused(test, c);
+	KUNIT_EXPECT_LT(test, c->cut, c->nr);
 	c->flags = STACK_DEPOT_FLAG_GET;
 	compare(test, run_irq_work, c);
 }
@@ -982,8 +1040,8 @@ static void test_atomic(struct kunit *test)
 
 	for (i = 0; i < 1000; i++) {
 		raw_spin_lock_irqsave(&lock, flags);
-		handle = save_key(key + i, 0, 0);
-		get = save_key(key + 1000 + i, 0, STACK_DEPOT_FLAG_GET);
+		handle = save_key_atomic(key + i, 0);
+		get = save_key_atomic(key + 1000 + i, STACK_DEPOT_FLAG_GET);
 		raw_spin_unlock_irqrestore(&lock, flags);
 		KUNIT_EXPECT_TRUE(test, !handle || holds_key(handle, key + i));
 		if (get) {
@@ -997,7 +1055,7 @@ static void test_atomic(struct kunit *test)
 		/* Sees to it that there is a pool in reserve. */
 		if (!handle || !get) {
 			save_many(test, 1);
-			get = save_key(key + 1000 + i, GFP_KERNEL, kinds[2]);
+			get = save_key(key + 1000 + i, kinds[2]);
 			stack_depot_put(get);
 		}
 	}
@@ -1034,7 +1092,7 @@ static int crowd_thread(void *data)
 	struct crowd *crowd = member->crowd;
 
 	atomic_inc(&crowd->ready);
-	while (atomic_read(&crowd->ready) < crowd->nr)
+	while (atomic_read(&crowd->ready) < READ_ONCE(crowd->nr))
 		cond_resched();
 	crowd->fn(crowd, member->i);
 	complete(&crowd->done);
@@ -1091,7 +1149,7 @@ static void race_persistent(struct crowd *crowd, unsigned int i)
 	unsigned int n;
 
 	for (n = 0; n < RACED; n++)
-		raced[i][n] = save_key(raced_keys + n, GFP_KERNEL, kinds[0]);
+		raced[i][n] = save_key(raced_keys + n, kinds[0]);
 }
 
 static void race_get(struct crowd *crowd, unsigned int i)
@@ -1099,7 +1157,7 @@ static void race_get(struct crowd *crowd, unsigned int i)
 	unsigned int n;
 
 	for (n = 0; n < RACED; n++)
-		raced[i][n] = save_key(raced_keys + n, GFP_KERNEL, kinds[2]);
+		raced[i][n] = save_key(raced_keys + n, kinds[2]);
 }
 
 static void race_put(struct crowd *crowd, unsigned int i)
@@ -1158,11 +1216,11 @@ static void save_on(struct crowd *crowd, unsigned int i)
 	u32 keys[16], key;
 	unsigned int n;
 
-	for (n = 0; !READ_ONCE(crowd->stop) && n < 20000; n++) {
+	for (n = 0; !READ_ONCE(crowd->stop) && n < 3000; n++) {
 		unsigned int slot = n % ARRAY_SIZE(held);
 
 		key = new_keys(2);
-		if (!save_key(key, GFP_KERNEL, kinds[n & 1]))
+		if (!save_key(key, kinds[n & 1]))
 			atomic_inc(&crowd->errors);
 		if (held[slot]) {
 			if (!holds_key(held[slot], keys[slot]))
@@ -1170,7 +1228,7 @@ static void save_on(struct crowd *crowd, unsigned int i)
 			stack_depot_put(held[slot]);
 		}
 		keys[slot] = key + 1;
-		held[slot] = save_key(key + 1, GFP_KERNEL, kinds[2]);
+		held[slot] = save_key(key + 1, kinds[2]);
 		if (!held[slot])
 			atomic_inc(&crowd->errors);
 		cond_resched();
@@ -1187,19 +1245,18 @@ static void test_iterate(struct kunit *test)
 	unsigned long *met = new_frames(test, BITS_TO_LONGS(MARKED));
 	bool stays = depot_policy != DEPOT_EVICT;
 	unsigned int i, pass, twice = 0;
-	struct depot_record *rec;
 	u32 key = new_keys(MARKED), ref, last;
 	unsigned long frame;
 
 	KUNIT_ASSERT_NOT_NULL(test, crowd);
 	for (i = 0; i < MARKED; i++)
-		KUNIT_EXPECT_NE(test, save_key(key + i, GFP_KERNEL, CAN_ALLOC), 0);
+		KUNIT_EXPECT_NE(test, save_key(key + i, CAN_ALLOC), 0);
 
 	crowd_start(test, crowd, save_on);
 	for (pass = 0; pass < 5; pass++) {
 		bitmap_zero(met, MARKED);
 		last = 0;
-		while ((ref = depot_next_record(last, &rec))) {
+		while ((ref = depot_next_record(last))) {
 			KUNIT_EXPECT_GT(test, ref, last);
 			last = ref;
 			if (stack_depot_copy(ref, 0, &frame, 1) &&
@@ -1218,7 +1275,7 @@ static void test_iterate(struct kunit *test)
 
 #ifdef CONFIG_PERF_EVENTS
 /* How far apart NMIs are, and how many must have come in the middle of a save. */
-#define NMI_CYCLES	200000
+#define NMI_CYCLES	400000
 #define NMI_INSIDE	1000UL
 
 /**
@@ -1271,12 +1328,12 @@ static void nmi_save(struct perf_event *event, struct perf_sample_data *data,
 	if (!in_nmi())
 		return;
 	load->nmis++;
-	load->inside += READ_ONCE(load->saving);
+	WRITE_ONCE(load->inside, load->inside + READ_ONCE(load->saving));
 
 	/* A trace that is there, and a new one. */
-	nmi_check(load, save_key(nmi_known_key, 0, 0), nmi_known_key);
+	nmi_check(load, save_key_atomic(nmi_known_key, 0), nmi_known_key);
 	key = new_keys(2);
-	nmi_check(load, save_key(key, 0, 0), key);
+	nmi_check(load, save_key_atomic(key, 0), key);
 
 	/* One that is freed, or saved, while another thread or NMI does so. */
 	if (load->held) {
@@ -1284,7 +1341,7 @@ static void nmi_save(struct perf_event *event, struct perf_sample_data *data,
 		stack_depot_put(load->held);
 	}
 	load->held_key = load->nmis & 1 ? key + 1 : nmi_known_key;
-	load->held = save_key(load->held_key, 0, STACK_DEPOT_FLAG_GET);
+	load->held = save_key_atomic(load->held_key, STACK_DEPOT_FLAG_GET);
 
 	/* The same trace in both ways. */
 	load->c.skip = load->nmis % 5;
@@ -1313,7 +1370,7 @@ static void nmi_victim(struct crowd *crowd, unsigned int i)
 	while (!READ_ONCE(crowd->stop)) {
 		key = new_keys(1);
 		WRITE_ONCE(load->saving, true);
-		handle = save_key(key, GFP_KERNEL, kinds[key % 3]);
+		handle = save_key(key, kinds[key % 3]);
 		WRITE_ONCE(load->saving, false);
 		if (!handle || !(holds_key(handle, key) || gone(handle)))
 			atomic_inc(&crowd->errors);
@@ -1324,7 +1381,7 @@ static void nmi_victim(struct crowd *crowd, unsigned int i)
 		}
 		/* The same traces as the NMIs. */
 		WRITE_ONCE(load->saving, true);
-		handle = save_key(nmi_known_key, GFP_KERNEL, kinds[2]);
+		handle = save_key(nmi_known_key, kinds[2]);
 		stack_depot_put(handle);
 		WRITE_ONCE(load->saving, false);
 		cond_resched();
@@ -1355,7 +1412,7 @@ static void test_nmi(struct kunit *test)
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(nmi_loads, cpu)->c.max = MAX_FRAMES;
 	nmi_known_key = new_keys(1);
-	save_key(nmi_known_key, GFP_KERNEL, CAN_ALLOC);
+	save_key(nmi_known_key, CAN_ALLOC);
 	in_use = depot_sum(DEPOT_REFD_ALLOCS) - depot_sum(DEPOT_REFD_FREES);
 
 	err = depot_nmi_start(nmi_save, NMI_CYCLES);
