@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Torture: all CPUs save, fetch, free and print traces in all contexts until told to stop, and check each one. */
+/* Torture: all CPUs save, fetch, free and print traces until told to stop, and check each one. */
 
 #define pr_fmt(fmt) "depot_torture: " fmt
 
@@ -38,7 +38,7 @@ static unsigned int fail_pages;
 module_param(fail_pages, uint, 0444);
 MODULE_PARM_DESC(fail_pages, "Percentage of the threads' page allocations that fail");
 
-static unsigned int nmi_cycles = 300000;
+static unsigned int nmi_cycles = 1000000;
 module_param(nmi_cycles, uint, 0444);
 MODULE_PARM_DESC(nmi_cycles, "Cycles between two interrupts of the PMU; 0 for none");
 
@@ -244,7 +244,7 @@ static void torture_interrupt(int context)
 static enum hrtimer_restart torture_timer(struct hrtimer *timer, int context)
 {
 	torture_interrupt(context);
-	hrtimer_forward_now(timer, ns_to_ktime(300 * NSEC_PER_USEC));
+	hrtimer_forward_now(timer, ns_to_ktime(NSEC_PER_MSEC));
 	return HRTIMER_RESTART;
 }
 
@@ -337,27 +337,36 @@ static void torture_count(struct torture_cpu *cpu, struct rnd_state *rnd)
 	stack_depot_count_add(handle, -by);
 }
 
+/* Whether @ref is a trace that can't be freed and isn't wide. */
+static bool torture_stays(u32 ref)
+{
+	struct depot_record *rec;
+	bool stays = false;
+
+	/* An evicted pool can be read until then. */
+	preempt_disable();
+	if (depot_look_up(ref, &rec) == DEPOT_FOUND)
+		stays = !(READ_ONCE(rec->next) & (DEPOT_EVICTABLE | DEPOT_WIDE));
+	preempt_enable();
+	return stays;
+}
+
 /* Go on with a walk over all traces. Those that may be freed meanwhile are not ours. */
 static void torture_walk(struct torture_cpu *cpu)
 {
-	struct depot_record *rec;
 	unsigned long frame;
 	unsigned int i;
 
 	for (i = 0; i < 100; i++) {
-		u32 ref = depot_next_record(cpu->at, &rec);
-		u32 kind;
+		u32 ref = depot_next_record(cpu->at);
 
 		if (ref && ref <= cpu->at)
 			torture_error("walked backwards", ref, 0);
 		cpu->at = ref;
 		if (!ref)
 			return;
-		kind = READ_ONCE(rec->next);
-		if (kind & (DEPOT_EVICTABLE | DEPOT_WIDE) ||
-		    !stack_depot_copy(ref, 0, &frame, 1))
-			continue;
-		if (depot_key_of(frame) - DEPOT_TORTURE_KEYS < keys)
+		if (torture_stays(ref) && stack_depot_copy(ref, 0, &frame, 1) &&
+		    depot_key_of(frame) - DEPOT_TORTURE_KEYS < keys)
 			torture_check("walked", ref, depot_key_of(frame));
 	}
 }
@@ -584,7 +593,7 @@ static int torture_start(void)
 		return err;
 	}
 	pr_info("start: %u CPUs, %u traces\n", num_online_cpus(), keys);
-	torture_running = true;
+	WRITE_ONCE(torture_running, true);
 	return 0;
 }
 
@@ -637,7 +646,7 @@ static void torture_stop(void)
 		}
 	}
 	torture_verify();
-	torture_running = false;
+	WRITE_ONCE(torture_running, false);
 	torture_free();
 	pr_info("%lu operations of threads, %lu in hardirq, %lu in softirq, %lu in NMI\n",
 		ops[IN_THREAD], ops[IN_HARDIRQ], ops[IN_SOFTIRQ], ops[IN_NMI]);
