@@ -69,7 +69,8 @@ static void usage(FILE *out)
 	      "  --runs N         wall time samples of each variant (10)\n"
 	      "  --mem SIZE       guest memory (2G)\n"
 	      "  --append ARGS    more kernel arguments, e.g. page_owner=on\n"
-	      "  --count LIST     kernel functions to count calls of (stack_depot_save_flags)\n"
+	      "  --count LIST     kernel functions to count calls of\n"
+	      "                   (stack_depot_save_flags,__stack_depot_save_current)\n"
 	      "  --timeout S      seconds that one run of QEMU may take (300)\n"
 	      "  --seed N         seed for the order of the wall runs (random)\n"
 	      "  --no-wall        leave the wall time out\n"
@@ -150,7 +151,8 @@ int boot_parse_args(int argc, char **argv, struct boot_options *opts)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
-	const char *variants = "upstream,null,scs", *count = "stack_depot_save_flags";
+	const char *variants = "upstream,null,scs", *count =
+		"stack_depot_save_flags,__stack_depot_save_current";
 	int opt;
 
 	memset(opts, 0, sizeof(*opts));

@@ -40,6 +40,7 @@ static const char * const headings[] = {
  */
 static const char * const stateful[] = {
 	"new_slab", "allocate_slab", "stack_depot_save_flags", "register_dummy_stack",
+	"depot_refill", "depot_table_grow", "depot_table_start",
 };
 
 /**
