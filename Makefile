@@ -7,11 +7,11 @@ SCRIPTS := tools/testing/scs_bench/scripts
 KVER ?= 6.12
 MODE ?= generic
 VARIANT ?= scs
-export KVER MODE VARIANT TEST RUNS PAGE_OWNER KDIR JOBS
+export KVER MODE VARIANT TEST RUNS PAGE_OWNER KDIR JOBS FUZZ_SECONDS
 
 # An image is one kernel build with all jobs; two at a time gain nothing.
 .NOTPARALLEL:
-.PHONY: help setup qemu source image images bench record check check-all integrate clean distclean
+.PHONY: help setup qemu source image images bench record check fuzz check-all integrate clean distclean
 
 help:
 	@$(SCRIPTS)/help.sh
@@ -39,6 +39,9 @@ record:
 
 check:
 	@$(SCRIPTS)/check.sh
+
+fuzz: setup
+	@$(SCRIPTS)/fuzz.sh
 
 check-all:
 	@$(SCRIPTS)/check.sh all

@@ -21,6 +21,7 @@ KASAN_MODES="generic sw_tags hw_tags"
 # before the images of variant scs for the sake of what is compiled anew.
 GROUPS_OF_TESTS=(
 	"host: test-host.sh"
+	"depot: test-depot.sh $KVER"
 	"image: test-image.sh $KVER"
 	"integrate: test-integrate.sh $KVER"
 	"off: test-off.sh $KVER generic"
@@ -35,6 +36,7 @@ if [ "$ALL" = all ]; then
 		"off-all: test-off.sh $KVER generic all"
 		"images-none: test-images.sh $KVER none"
 		"dynamic: test-dynamic.sh $KVER"
+		"kinds: test-kinds.sh $KVER"
 		"bench: test-bench.sh $KVER $KASAN_MODES"
 	)
 fi

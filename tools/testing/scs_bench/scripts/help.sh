@@ -18,6 +18,7 @@ Stack traces from the shadow call stack: build, measure, test.
   make integrate KDIR=DIR    put the collector into your own kernel tree
   make check                 all tests
   make check-all             the same and those that take much longer
+  make fuzz                  the depot's random tests for an hour: FUZZ_SECONDS=N
 
 Single steps, each of which does only what is left to do:
   make setup                 install the Debian packages that are missing (as root)
