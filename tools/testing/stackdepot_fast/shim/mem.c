@@ -84,7 +84,7 @@ static void check_context(unsigned int gfp, const char *what)
 	if (self->raw_locks)
 		shim_fault("%s under a raw spinlock, which PREEMPT_RT can't have", what);
 	if (self->reader_nest > self->context_nest)
-		shim_fault("%s with preemption or interrupts off or under RCU, which PREEMPT_RT can't have",
+		shim_fault("%s by a reader or with preemption off, which PREEMPT_RT can't have",
 			   what);
 	if ((gfp & GFP_BIT_RECLAIM) && self->reader_nest)
 		shim_fault("%s that may sleep where that is not allowed (gfp %#x)", what, gfp);

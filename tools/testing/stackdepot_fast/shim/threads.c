@@ -18,6 +18,7 @@
 __thread struct shim_thread *shim_self_ptr;
 static struct shim_thread threads[SHIM_MAX_THREADS];
 static unsigned char thread_used[SHIM_MAX_THREADS];
+static unsigned int nr_threads;
 static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 
@@ -33,6 +34,7 @@ static void thread_gone(void *arg)
 	if (self->reader_nest)
 		shim_fault("a thread ends as a reader, or with preemption or interrupts off");
 	__atomic_store_n(&thread_used[self - threads], 0, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&nr_threads, 1, __ATOMIC_SEQ_CST);
 }
 
 static void thread_setup(void)
@@ -51,6 +53,7 @@ struct shim_thread *shim_thread_new(void)
 		if (!__atomic_compare_exchange_n(&thread_used[i], &expected, 1, 0,
 						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
+		__atomic_fetch_add(&nr_threads, 1, __ATOMIC_SEQ_CST);
 		/* The epoch is 0 already, and others may be looking at it. */
 		memset(&threads[i], 0, offsetof(struct shim_thread, epoch));
 		memset((char *)&threads[i] + offsetof(struct shim_thread, context_nest), 0,
@@ -269,14 +272,15 @@ int shim_rcu_advance(void)
 {
 	unsigned long gp = __atomic_load_n(&shim_gp, __ATOMIC_ACQUIRE);
 
-	/* It registers the process for membarrier(). */
-	pthread_once(&thread_once, thread_setup);
+	/* As a thread that is counted; the first one registers the process for membarrier(). */
+	shim_self();
 	/*
 	 * From here on each reader either has its epoch where it can be seen or
 	 * sees what was unlinked before. Valgrind has no membarrier(), and runs
 	 * one thread at a time anyway.
 	 */
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) && errno != ENOSYS)
+	if (__atomic_load_n(&nr_threads, __ATOMIC_SEQ_CST) > 1 &&
+	    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) && errno != ENOSYS)
 		shim_fault("membarrier(): %s", strerror(errno));
 	for (unsigned int i = 0; i < SHIM_MAX_THREADS; i++) {
 		unsigned long epoch = __atomic_load_n(&threads[i].epoch, __ATOMIC_ACQUIRE);

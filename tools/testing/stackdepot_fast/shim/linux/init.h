@@ -19,6 +19,7 @@ static void __attribute__((constructor)) shim_param_##fn(void)		\
 {									\
 	shim_register_param(SHIM_UNIT, name, fn);			\
 }
+
 #define __setup(name, fn)	early_param(name, fn)
 
 #define late_initcall(fn)						\
@@ -26,6 +27,7 @@ static void __attribute__((constructor)) shim_initcall_##fn(void)	\
 {									\
 	shim_register_initcall(SHIM_UNIT, fn);				\
 }
+
 #define core_initcall		late_initcall
 #define postcore_initcall	late_initcall
 #define arch_initcall		late_initcall
