@@ -7,7 +7,7 @@ SCRIPTS := tools/testing/scs_bench/scripts
 KVER ?= 6.12
 MODE ?= generic
 VARIANT ?= scs
-export KVER MODE VARIANT TEST RUNS PAGE_OWNER KDIR JOBS FUZZ_SECONDS
+export KVER MODE VARIANT TEST RUNS PAGE_OWNER KDIR JOBS DEPOT_SECONDS FUZZ_SECONDS
 
 # An image is one kernel build with all jobs; two at a time gain nothing.
 .NOTPARALLEL:
@@ -51,7 +51,7 @@ integrate:
 
 clean:
 	@echo "removing the images, the initramfs, host programs, results and logs (kernel trees and QEMU stay)"
-	@rm -rf build/images build/initramfs build/host build/bench build/record build/check build/log build/locks
+	@rm -rf build/images build/initramfs build/host build/bench build/record build/depot build/check build/log build/locks
 
 distclean:
 	@echo "removing build/: all of the above, the kernel trees and QEMU"

@@ -414,15 +414,30 @@ again:
 	return ref;
 }
 
+/* Whether all frames of @trace lie in the window. */
+static bool depot_in_window(const struct depot_trace *trace)
+{
+	const unsigned long window = depot_window;
+	const unsigned long *p = trace->newest;
+	unsigned long outside = 0;
+	unsigned int left;
+
+	for (left = trace->nr; left >= 4; left -= 4, p += 4)
+		outside |= (p[0] - window) | (p[1] - window) |
+			   (p[2] - window) | (p[3] - window);
+	for (; left; left--)
+		outside |= *p++ - window;
+	return !(outside >> 32);
+}
+
 /*
- * Save a trace from an array: it is looked at frame by frame first, so that none
- * of the narrow records can be taken for a wide trace, see depot_equal().
+ * Save a trace from an array: upper halves are looked at first, so that none of the
+ * narrow records can be taken for a trace outside the window, see depot_equal().
  */
 static u32 depot_save(unsigned long *entries, unsigned int nr, gfp_t gfp,
 		      depot_flags_t flags)
 {
 	struct depot_trace trace = { .newest = entries, .step = 1 };
-	struct depot_tails tails;
 
 	/* Where interrupts come from says nothing, and would fill the depot. */
 	nr = filter_irq_stacks(entries, nr);
@@ -430,7 +445,7 @@ static u32 depot_save(unsigned long *entries, unsigned int nr, gfp_t gfp,
 		return 0;
 
 	trace.nr = min_t(unsigned int, nr, CONFIG_STACKDEPOT_MAX_FRAMES);
-	if (unlikely(!depot_scan(&trace, &tails)))
+	if (unlikely(!depot_in_window(&trace)))
 		return depot_save_slow(&trace, 0, depot_kind(flags), gfp,
 				       flags & STACK_DEPOT_FLAG_CAN_ALLOC);
 	return depot_find_or_insert(&trace, gfp, flags);

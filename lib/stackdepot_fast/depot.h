@@ -317,11 +317,6 @@ depot_frame(const struct depot_trace *trace, unsigned int i)
  */
 extern unsigned long depot_window;
 
-static __always_inline bool depot_in_window(unsigned long addr)
-{
-	return !((addr - depot_window) >> 32);
-}
-
 static __always_inline unsigned long depot_widen(u32 low)
 {
 	return depot_window + (u32)(low - (u32)depot_window);

@@ -165,7 +165,7 @@ static bool depot_grow_dir(struct depot_table *table, unsigned int page,
 	 * depot_bucket(), and comes before the geometry that needs it.
 	 */
 	smp_store_release(&table->dir, dir);
-	table->dir_size = size;
+	WRITE_ONCE(table->dir_size, size);
 	return true;
 }
 

@@ -14,7 +14,7 @@ PACKAGES="
 	libelf-dev libssl-dev
 	pkg-config libjansson-dev libcmocka-dev
 	sparse git linux-perf
-	libclang-rt-19-dev valgrind
+	libclang-rt-19-dev binutils valgrind
 "
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

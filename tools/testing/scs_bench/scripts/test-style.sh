@@ -54,7 +54,7 @@ check_files()
 	while read -r file; do
 		# User space has no __used and no __printf(), and cmocka has CamelCase.
 		checkpatch "${file#"$TOP"/}" --ignore CAMELCASE,PREFER_DEFINED_ATTRIBUTE_MACRO -f "$file"
-	done < <(find "$TOP/tools/testing/scs_bench" -name '*.[ch]' | sort)
+	done < <(find "$TOP/tools/testing" -name '*.[ch]' ! -path '*/shim/*' | sort)
 }
 
 # sparse looks at our files, as the image with everything in has them.
@@ -79,7 +79,7 @@ check_sparse()
 			fail "sparse: $from" "it was not run: $(tail -n 5 "$log")"
 			continue
 		fi
-		noise=$(grep -E "scs_trace[^:]*:[0-9]+:[0-9]+:" "$log" || :)
+		noise=$(grep -E "(scs_trace|depot)[^:]*:[0-9]+:[0-9]+:" "$log" || :)
 		if [ -z "$noise" ]; then
 			pass "sparse: $from"
 		else
@@ -92,7 +92,7 @@ check_scripts()
 {
 	local script out
 
-	for script in "$SCRIPTS"/*.sh "$TOP/.ci/run"; do
+	for script in "$SCRIPTS"/*.sh "$TOP"/tools/testing/stackdepot_fast/*.sh "$TOP/.ci/run"; do
 		if ! command -v shellcheck >/dev/null; then
 			skip "shellcheck: ${script##*/}" "shellcheck is not installed"
 		elif out=$(cd "$TOP" && shellcheck -x "$script" 2>&1); then
