@@ -474,7 +474,15 @@ bool depot_writable_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
 	if (unlikely(!depot_room(units + DEPOT_POOL_UNITS / 4, space)))
 		depot_refill(gfp, can_alloc);
 	while (!depot_room(units, space)) {
-		if (!depot_new_pool(use, units))
+		struct depot_pool *pool = depot_new_pool(use, units);
+
+		/*
+		 * Pools were evicted, and nobody else may be in want of a grace
+		 * period. Who may allocate may wake a kthread, too.
+		 */
+		if (depot_policy == DEPOT_EVICT && can_alloc)
+			start_poll_synchronize_rcu();
+		if (!pool)
 			return false;
 	}
 	return true;
