@@ -8,8 +8,6 @@
 #include <linux/scs.h>
 #include <linux/scs_trace.h>
 
-#include <asm/scs_trace.h>
-
 #include "scs_trace.h"
 
 /* === Data ================================================================= */

@@ -27,7 +27,6 @@
 #include <linux/workqueue.h>
 
 #include <asm/irq_regs.h>
-#include <asm/scs_trace.h>
 #include <asm/sections.h>
 
 #include "scs_trace.h"

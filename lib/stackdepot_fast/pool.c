@@ -480,7 +480,8 @@ bool depot_writable_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
 		 * Pools were evicted, and nobody else may be in want of a grace
 		 * period. Who may allocate may wake a kthread, too.
 		 */
-		if (depot_policy == DEPOT_EVICT && can_alloc)
+		if (depot_policy == DEPOT_EVICT && can_alloc &&
+		    system_state >= SYSTEM_SCHEDULING)
 			start_poll_synchronize_rcu();
 		if (!pool)
 			return false;

@@ -11,7 +11,6 @@
 
 #include <asm/alternative.h>
 #include <asm/insn.h>
-#include <asm/scs_trace.h>
 
 /* Set once at boot by init_IRQ(); NULL before, and where SCS is not enabled. */
 DECLARE_PER_CPU(unsigned long *, irq_shadow_call_stack_ptr);

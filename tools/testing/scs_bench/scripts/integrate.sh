@@ -70,7 +70,7 @@ check_tree()
 # Refuses a tree that has our files or patches in it.
 check_not_integrated()
 {
-	local from to patch same=0 other=0
+	local from to patch i same=0 other=0
 
 	while IFS=$'\t' read -r from to; do
 		if cmp -s "$TOP/$from" "$KDIR/$to"; then
@@ -87,8 +87,14 @@ check_not_integrated()
 		[ $other -eq 0 ] ||
 			refuse 5 "$KDIR has another version of scs_trace in it, or a part of it (kernel/scs_trace/ exists)" \
 				"go back to the tree as it was without it (undo the patches and remove its files, or unpack it anew), then run this again"
+		# Take them back on copies, the last first: one may lie in another's context.
+		mkdir -p "$WORK/undo"
 		for patch in "${PATCHES[@]}"; do
-			patch -d "$KDIR" -p1 -R --dry-run --fuzz=0 --force --silent <"$patch" >/dev/null 2>&1 ||
+			(cd "$KDIR" && patch_paths "$patch" | xargs cp --parents -t "$WORK/undo" 2>/dev/null) || :
+		done
+		for ((i = ${#PATCHES[@]} - 1; i >= 0; i--)); do
+			patch=${PATCHES[i]}
+			patch -d "$WORK/undo" -p1 -R --fuzz=0 --force --silent <"$patch" >/dev/null 2>&1 ||
 				refuse 5 "$KDIR is integrated in part: kernel/scs_trace/ is there, but ${patch#"$TOP"/} is not applied" \
 					"remove the files that scs_trace added, or unpack the tree anew, then run this again"
 		done

@@ -2,9 +2,13 @@
 /* The kernel's side of the shim: seq_file, debugfs and stack_trace_save(). */
 #include <linux/debugfs.h>
 #include <linux/gfp.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/seq_file.h>
 #include <linux/stacktrace.h>
+
+/* Grace periods may be asked for. */
+enum system_states system_state = SYSTEM_RUNNING;
 
 const unsigned int shim_gfp_zero = (__force unsigned int)__GFP_ZERO;
 const unsigned int shim_gfp_direct_reclaim = (__force unsigned int)__GFP_DIRECT_RECLAIM;
