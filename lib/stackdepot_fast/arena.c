@@ -115,15 +115,6 @@ static bool depot_take_units(struct depot_arena *arena, unsigned int units,
 	return false;
 }
 
-static bool depot_arena_lock(struct depot_arena *arena, unsigned long *flags)
-{
-	if (!in_nmi()) {
-		raw_spin_lock_irqsave(&arena->lock, *flags);
-		return true;
-	}
-	return raw_spin_trylock_irqsave(&arena->lock, *flags);
-}
-
 static void depot_drain_nmi(void);
 
 /**
@@ -147,7 +138,7 @@ bool depot_evictable_reserve(unsigned int units, gfp_t gfp, bool can_alloc,
 
 	depot_drain_nmi();
 
-	if (!depot_arena_lock(arena, &flags)) {
+	if (!depot_lock(&arena->lock, &flags)) {
 		depot_count(DEPOT_DROP_CONTENDED);
 		return false;
 	}
@@ -188,7 +179,7 @@ void depot_evictable_release(const struct depot_space *space)
 	struct depot_arena *arena = &depot_arenas[space->pool->arena];
 	unsigned long flags;
 
-	if (!depot_arena_lock(arena, &flags))
+	if (!depot_lock(&arena->lock, &flags))
 		return;
 	depot_free_units(space->ref, space->units);
 	raw_spin_unlock_irqrestore(&arena->lock, flags);
@@ -227,6 +218,8 @@ static void depot_free_now(u32 ref)
 
 	raw_spin_lock_irqsave(&arena->lock, flags);
 	clear_bit(ref & DEPOT_UNIT_MASK, pool->starts);
+	/* Pairs with the barrier in stack_depot_copy(): before frames are lost. */
+	smp_wmb();
 	/*
 	 * We may be called from RCU itself or inside an allocator: neither waiting
 	 * nor call_rcu() will do. Ask for a cookie, and look at it later.
@@ -273,9 +266,13 @@ void depot_evictable_free(u32 ref)
 	depot_drain_nmi();
 
 	if (in_nmi()) {
-		u32 *link = depot_nmi_link(depot_record(ref));
+		struct depot_record *rec = depot_record(ref);
+		u32 *link = depot_nmi_link(rec);
 		u32 old = READ_ONCE(depot_freed_in_nmi);
 
+		clear_bit(ref & DEPOT_UNIT_MASK, depot_pool_of(rec)->starts);
+		/* Pairs with the barrier in stack_depot_copy(). */
+		smp_wmb();
 		do {
 			WRITE_ONCE(*link, old);
 			/* Pairs with the xchg() in depot_drain_nmi(). */

@@ -617,16 +617,21 @@ unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned int from,
 	unsigned long frame;
 	unsigned int n = 0;
 
-	/* Keeps the trace as it is, even if it is freed or evicted meanwhile. */
+	/* Keeps the trace from being overwritten if it is freed or evicted meanwhile. */
 	rcu_read_lock_sched_notrace();
 	if (depot_look_up(handle, &rec) == DEPOT_FOUND) {
 		depot_cursor_init(&cur, rec);
-		while (n < size && depot_cursor_next(&cur, &frame)) {
+		/* A freed record's first frames may be its RCU cookie: see below. */
+		while (n < size && data_race(depot_cursor_next(&cur, &frame))) {
 			if (from)
 				from--;
 			else
 				store[n++] = frame;
 		}
+		/* Pairs with the barriers in arena.c. */
+		smp_rmb();
+		if (depot_look_up(handle, &rec) == DEPOT_BAD)
+			n = 0;
 	}
 	rcu_read_unlock_sched_notrace();
 	return n;

@@ -13,6 +13,7 @@
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/percpu-defs.h>
+#include <linux/preempt.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot_fast.h>
 #include <linux/types.h>
@@ -144,6 +145,25 @@ static __always_inline bool depot_get(struct depot_record *rec)
 	} while (!atomic_try_cmpxchg(refs, &old, old + 1));
 	return true;
 }
+
+/* === Locks ================================================================ */
+
+/*
+ * Lock, with interrupts off. An NMI only tries, as it may have interrupted the
+ * holder: then this may fail.
+ */
+static inline bool __depot_lock(raw_spinlock_t *lock, unsigned long *flags)
+{
+	if (!in_nmi())
+		raw_spin_lock_irqsave(lock, *flags);
+	else if (!raw_spin_trylock_irqsave(lock, *flags))
+		return false;
+	/* For sparse: it is the macro that acquires. */
+	__release(lock);
+	return true;
+}
+
+#define depot_lock(lock, flags)	__cond_lock(lock, __depot_lock(lock, flags))
 
 /* === Pools ================================================================ */
 

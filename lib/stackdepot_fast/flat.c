@@ -104,12 +104,8 @@ unsigned int depot_flat_get(depot_stack_handle_t handle, unsigned int nr,
 	struct depot_space space;
 	unsigned long flags;
 
-	if (in_nmi()) {
-		if (!raw_spin_trylock_irqsave(&depot_flat_lock, flags))
-			goto failed;
-	} else {
-		raw_spin_lock_irqsave(&depot_flat_lock, flags);
-	}
+	if (!depot_lock(&depot_flat_lock, &flags))
+		goto failed;
 	flat = depot_flat_find(ref, head);
 	raw_spin_unlock_irqrestore(&depot_flat_lock, flags);
 	if (flat)
@@ -125,14 +121,10 @@ unsigned int depot_flat_get(depot_stack_handle_t handle, unsigned int nr,
 		goto release;
 	}
 
-	if (in_nmi()) {
-		if (!raw_spin_trylock_irqsave(&depot_flat_lock, flags)) {
-			nr = 0;
-			depot_count(DEPOT_FLAT_FAILED);
-			goto release;
-		}
-	} else {
-		raw_spin_lock_irqsave(&depot_flat_lock, flags);
+	if (!depot_lock(&depot_flat_lock, &flags)) {
+		nr = 0;
+		depot_count(DEPOT_FLAT_FAILED);
+		goto release;
 	}
 	flat = depot_flat_find(ref, head);
 	if (!flat) {

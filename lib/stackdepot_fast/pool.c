@@ -408,18 +408,6 @@ static bool depot_room(unsigned int units, struct depot_space *space)
 	return true;
 }
 
-static bool depot_lock_grow(unsigned long *flags)
-{
-	if (!in_nmi()) {
-		raw_spin_lock_irqsave(&depot_grow_lock, *flags);
-		return true;
-	}
-	if (raw_spin_trylock_irqsave(&depot_grow_lock, *flags))
-		return true;
-	depot_count(DEPOT_DROP_CONTENDED);
-	return false;
-}
-
 /**
  * depot_new_pool() - bring a pool into use
  * @use: what for
@@ -434,8 +422,10 @@ struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units)
 	struct depot_pool *pool;
 	unsigned long flags;
 
-	if (!depot_lock_grow(&flags))
+	if (!depot_lock(&depot_grow_lock, &flags)) {
+		depot_count(DEPOT_DROP_CONTENDED);
 		return NULL;
+	}
 	if (use != DEPOT_USE_EVICTABLE && depot_room(units, &space)) {
 		pool = space.pool;
 	} else {
