@@ -163,7 +163,12 @@ static inline bool __depot_lock(raw_spinlock_t *lock, unsigned long *flags)
 	return true;
 }
 
-#define depot_lock(lock, flags)	__cond_lock(lock, __depot_lock(lock, flags))
+#define depot_lock(lock, flags)						\
+({									\
+	raw_spinlock_t *__lock = (lock);				\
+									\
+	__cond_lock(__lock, __depot_lock(__lock, (flags)));		\
+})
 
 /* === Pools ================================================================ */
 

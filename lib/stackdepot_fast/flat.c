@@ -67,11 +67,22 @@ static struct depot_flat *depot_flat_find(u32 ref, u32 *link)
 
 /* === Making one =========================================================== */
 
+/*
+ * Whether memory may be allocated, without waiting for any: a report may be printed
+ * from inside the allocator. That has interrupts off where it holds its locks; with
+ * PREEMPT_RT, where it has not, preemptible() tells.
+ */
+static bool depot_flat_can_alloc(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		return preemptible();
+	return in_task() && !irqs_disabled();
+}
+
 static bool depot_flat_reserve(bool evictable, unsigned int units,
 			       struct depot_space *space)
 {
-	/* A report may be printed from inside the allocator. */
-	bool can_alloc = preemptible();
+	bool can_alloc = depot_flat_can_alloc();
 	gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
 
 	if (evictable)
