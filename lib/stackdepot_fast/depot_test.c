@@ -1408,7 +1408,7 @@ static void test_nmi(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, crowd);
 	nmi_loads = alloc_percpu(struct nmi_load);
-	KUNIT_ASSERT_NOT_NULL(test, nmi_loads);
+	KUNIT_ASSERT_TRUE(test, !!nmi_loads);
 	for_each_possible_cpu(cpu)
 		per_cpu_ptr(nmi_loads, cpu)->c.max = MAX_FRAMES;
 	nmi_known_key = new_keys(1);
