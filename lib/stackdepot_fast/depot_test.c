@@ -554,7 +554,7 @@ static void save_many(struct kunit *test, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		KUNIT_EXPECT_NE(test, save_key(key + i, CAN_ALLOC), 0);
+		KUNIT_ASSERT_NE(test, save_key(key + i, CAN_ALLOC), 0);
 }
 
 static void test_fetch_stays(struct kunit *test)

@@ -35,9 +35,9 @@ static unsigned int keys = 65536;
 module_param(keys, uint, 0444);
 MODULE_PARM_DESC(keys, "Number of different traces");
 
-static unsigned int fail_pages;
-module_param(fail_pages, uint, 0444);
-MODULE_PARM_DESC(fail_pages, "Percentage of the threads' page allocations that fail");
+static unsigned int fail;
+module_param(fail, uint, 0444);
+MODULE_PARM_DESC(fail, "Percentage of allocations that fail: the threads' own, and anyone's that may not wait");
 
 static unsigned int nmi_cycles = 1000000;
 module_param(nmi_cycles, uint, 0444);
@@ -76,6 +76,7 @@ struct torture_held {
  * @at: how far the thread's walk over all traces has come
  * @timer: the timers, of IN_HARDIRQ and IN_SOFTIRQ
  * @rnd: random numbers for each context
+ * @rnd_fail: random numbers for allocations that fail
  * @irq_held: a reference for each context, of which IN_THREAD has no use
  * @rest: until when each of them leaves the CPU to the others
  * @ops: operations in each context
@@ -86,6 +87,7 @@ struct torture_cpu {
 	u32 at;
 	struct hrtimer timer[NR_CONTEXTS];
 	struct rnd_state rnd[NR_CONTEXTS];
+	struct rnd_state rnd_fail;
 	struct torture_held irq_held[NR_CONTEXTS];
 	u64 rest[NR_CONTEXTS];
 	unsigned long ops[NR_CONTEXTS];
@@ -436,46 +438,81 @@ static int torture_thread(void *data)
 	return 0;
 }
 
-/* === Page allocations that fail ============================================ */
+/* === Allocations that fail ================================================= */
 
-#if defined(CONFIG_FAIL_PAGE_ALLOC) && defined(CONFIG_KPROBES) && \
-	defined(CONFIG_FUNCTION_ERROR_INJECTION)
-/* Of any order and with any flags, but only the threads' own. */
-static int torture_fail(struct kprobe *kp, struct pt_regs *regs)
+#if defined(CONFIG_FAIL_PAGE_ALLOC) && defined(CONFIG_FAILSLAB) && \
+	defined(CONFIG_KPROBES) && defined(CONFIG_FUNCTION_ERROR_INJECTION)
+static atomic_long_t torture_failed;
+
+static bool torture_must_fail(gfp_t gfp)
 {
 	struct torture_cpu *cpu = raw_cpu_ptr(torture_cpus);
+	bool own = in_task() && current->flags & PF_KTHREAD &&
+		   kthread_func(current) == torture_thread;
 
-	if (!in_task() || !(current->flags & PF_KTHREAD) ||
-	    kthread_func(current) != torture_thread ||
-	    prandom_u32_state(&cpu->rnd[IN_THREAD]) % 100 >= fail_pages)
+	if ((!own && (gfp & __GFP_DIRECT_RECLAIM)) || (gfp & __GFP_NOFAIL) ||
+	    prandom_u32_state(&cpu->rnd_fail) % 100 >= fail)
+		return false;
+	atomic_long_inc(&torture_failed);
+	return true;
+}
+
+static int torture_fail_page(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (!torture_must_fail(regs_get_kernel_argument(regs, 0)))
 		return 0;
 	regs_set_return_value(regs, true);
 	override_function_with_return(regs);
 	return 1;
 }
 
-static struct kprobe torture_fail_probe;
+static int torture_fail_slab(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (!torture_must_fail(regs_get_kernel_argument(regs, 1)))
+		return 0;
+	regs_set_return_value(regs, -ENOMEM);
+	override_function_with_return(regs);
+	return 1;
+}
+
+static struct kprobe torture_fail_probes[2];
+static bool torture_failing;
 
 static int torture_fail_start(void)
 {
-	if (!fail_pages)
+	struct kprobe *probes[] = { &torture_fail_probes[0], &torture_fail_probes[1] };
+	int err;
+
+	if (!fail)
 		return 0;
-	torture_fail_probe = (struct kprobe){
+	atomic_long_set(&torture_failed, 0);
+	torture_fail_probes[0] = (struct kprobe){
 		.symbol_name = "should_fail_alloc_page",
-		.pre_handler = torture_fail,
+		.pre_handler = torture_fail_page,
 	};
-	return register_kprobe(&torture_fail_probe);
+	torture_fail_probes[1] = (struct kprobe){
+		.symbol_name = "should_failslab",
+		.pre_handler = torture_fail_slab,
+	};
+	err = register_kprobes(probes, ARRAY_SIZE(probes));
+	torture_failing = !err;
+	return err;
 }
 
 static void torture_fail_stop(void)
 {
-	if (fail_pages)
-		unregister_kprobe(&torture_fail_probe);
+	struct kprobe *probes[] = { &torture_fail_probes[0], &torture_fail_probes[1] };
+
+	if (!torture_failing)
+		return;
+	unregister_kprobes(probes, ARRAY_SIZE(probes));
+	torture_failing = false;
+	pr_info("%ld allocations failed\n", atomic_long_read(&torture_failed));
 }
 #else
 static int torture_fail_start(void)
 {
-	return fail_pages ? -EOPNOTSUPP : 0;
+	return fail ? -EOPNOTSUPP : 0;
 }
 
 static void torture_fail_stop(void)
@@ -515,6 +552,7 @@ static void torture_end(void)
 {
 	int n;
 
+	torture_fail_stop();
 	for_each_possible_cpu(n) {
 		struct torture_cpu *cpu = per_cpu_ptr(torture_cpus, n);
 
@@ -523,7 +561,6 @@ static void torture_end(void)
 		hrtimer_cancel(&cpu->timer[IN_HARDIRQ]);
 		hrtimer_cancel(&cpu->timer[IN_SOFTIRQ]);
 	}
-	torture_fail_stop();
 #ifdef CONFIG_PERF_EVENTS
 	depot_nmi_stop();
 #endif
@@ -533,13 +570,6 @@ static int torture_start_all(void)
 {
 	int n, err;
 
-	err = torture_fail_start();
-	if (err) {
-		pr_err("fail_pages=%u needs FAIL_PAGE_ALLOC, KPROBES and FUNCTION_ERROR_INJECTION: %d\n",
-		       fail_pages, err);
-		fail_pages = 0;
-		return err;
-	}
 	for_each_online_cpu(n) {
 		struct torture_cpu *cpu = per_cpu_ptr(torture_cpus, n);
 		struct task_struct *t;
@@ -558,7 +588,11 @@ static int torture_start_all(void)
 			pr_info("no NMIs, for want of a counter of cycles: %d\n", err);
 	}
 #endif
-	return 0;
+	err = torture_fail_start();
+	if (err)
+		pr_err("fail=%u needs FAILSLAB, FAIL_PAGE_ALLOC, KPROBES and FUNCTION_ERROR_INJECTION: %d\n",
+		       fail, err);
+	return err;
 }
 
 static int torture_start(void)
@@ -588,6 +622,7 @@ static int torture_start(void)
 
 		for (i = 0; i < NR_CONTEXTS; i++)
 			prandom_seed_state(&cpu->rnd[i], n * NR_CONTEXTS + i + 1);
+		prandom_seed_state(&cpu->rnd_fail, n);
 		hrtimer_init(&cpu->timer[IN_HARDIRQ], CLOCK_MONOTONIC,
 			     HRTIMER_MODE_REL_PINNED_HARD);
 		cpu->timer[IN_HARDIRQ].function = torture_hardirq;

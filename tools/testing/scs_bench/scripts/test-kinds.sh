@@ -43,7 +43,7 @@ boots()
 
 	case $1 in
 	rt) all="page_owner=on" ;;
-	fault) all="page_owner=on failslab=20,5,0,-1 fail_page_alloc=20,5,0,-1 depot_torture.fail_pages=30" ;;
+	fault) all="page_owner=on depot_torture.fail=30" ;;
 	esac
 	echo "stop $all"
 	echo "evict $all $evict"
@@ -91,7 +91,7 @@ cases()
 # judge NAME LOG: counts what one boot showed.
 judge()
 {
-	local name=$1 log=$2 test status said n=0 ops errors nmis
+	local name=$1 log=$2 test status said n=0 ops errors nmis fails
 
 	said=$(complaints <"$log")
 	if [ -z "$said" ]; then
@@ -117,6 +117,15 @@ See $log"
 		fi
 	fi
 
+	if [[ $name == fault-* ]]; then
+		fails=$(sed -nE 's/.*depot_torture: ([0-9]+) allocations failed$/\1/p' "$log" | head -n 1)
+		if [ "${fails:-0}" -gt 100 ]; then
+			pass "$name: torture, $fails allocations failed"
+		else
+			fail "$name: torture" "only ${fails:-0} allocations failed: see $log"
+		fi
+	fi
+
 	while read -r test status; do
 		n=$((n + 1))
 		case $test-$status in
@@ -129,7 +138,7 @@ See $log"
 			fi ;;
 		*) fail "$name: $test" "see $log" ;;
 		esac
-	done < <(tr -d '\r' <"$log" | cases)
+	done < <(cases <"$log")
 	[ "$n" -ge 20 ] || fail "$name: KUnit" "only $n cases ran: see $log"
 }
 
@@ -149,7 +158,10 @@ boot_kind()
 	else
 		fail "$1-$2 boots" "see above and $log"
 	fi
-	[ ! -f "$log" ] || judge "$1-$2" "$log"
+	if [ -f "$log" ]; then
+		sed -i 's/\r$//' "$log"
+		judge "$1-$2" "$log"
+	fi
 }
 
 build_kind()
