@@ -26,6 +26,7 @@ struct depot_pool **depot_leaves[DEPOT_NR_LEAVES] = { depot_first_leaf };
 u32 depot_next_seq;
 static u32 depot_oldest_seq;
 static unsigned int depot_live_pools;
+static unsigned int depot_evictable_pools;
 static struct depot_pool *depot_current;
 
 /*
@@ -325,6 +326,18 @@ static struct depot_pool *depot_reuse_evicted(void)
 	return pool;
 }
 
+/*
+ * Pools of evictable records stay theirs. So that "evict" has pools to evict, they
+ * may be half of all that the limits allow.
+ */
+static bool depot_may_add_evictable(void)
+{
+	unsigned long limit = min_t(unsigned long, depot_max_pools,
+				    depot_max_bytes >> DEPOT_POOL_SHIFT);
+
+	return depot_policy != DEPOT_EVICT || depot_evictable_pools < limit / 2;
+}
+
 static struct depot_pool *depot_take_pool(enum depot_use use)
 {
 	struct depot_pool ***leaf = depot_next_leaf();
@@ -341,6 +354,10 @@ static struct depot_pool *depot_take_pool(enum depot_use use)
 		return NULL;
 	}
 
+	if (use == DEPOT_USE_EVICTABLE && !depot_may_add_evictable()) {
+		depot_count(DEPOT_DROP_LIMIT);
+		return NULL;
+	}
 	if (depot_may_add_pool() ||
 	    (use == DEPOT_USE_FLAT && depot_policy == DEPOT_STOP)) {
 		/* Pairs with cmpxchg_release() in depot_refill(). */
@@ -373,6 +390,7 @@ static void depot_install_pool(struct depot_pool *pool, enum depot_use use)
 	pool->longest = DEPOT_POOL_UNITS;
 	pool->next = 0;
 	if (use == DEPOT_USE_EVICTABLE) {
+		depot_evictable_pools++;
 		memset(pool->used, 0, sizeof(pool->starts));
 		bitmap_set(pool->used, 0, header);
 		header = DEPOT_POOL_UNITS;
