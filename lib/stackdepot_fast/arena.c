@@ -115,6 +115,22 @@ static bool depot_take_units(struct depot_arena *arena, unsigned int units,
 	return false;
 }
 
+/* Find room in arena number @n. False also if an NMI found it locked. */
+static bool depot_reserve_in(unsigned int n, unsigned int units,
+			     struct depot_space *space)
+{
+	struct depot_arena *arena = &depot_arenas[n];
+	unsigned long flags;
+	bool found;
+
+	if (!depot_lock(&arena->lock, &flags))
+		return false;
+	depot_reclaim(arena);
+	found = depot_take_units(arena, units, space);
+	raw_spin_unlock_irqrestore(&arena->lock, flags);
+	return found;
+}
+
 static void depot_drain_nmi(void);
 
 /**
@@ -124,13 +140,16 @@ static void depot_drain_nmi(void);
  * @can_alloc: whether it may
  * @space: filled in
  *
+ * The CPU's own arena comes first, but another pool only if none has room: at the
+ * limit an arena may have got no pool at all.
+ *
  * Context: any.
  * Return: false if there is none.
  */
 bool depot_evictable_reserve(unsigned int units, gfp_t gfp, bool can_alloc,
 			     struct depot_space *space)
 {
-	unsigned int n = raw_smp_processor_id() % DEPOT_NR_ARENAS;
+	unsigned int i, n = raw_smp_processor_id() % DEPOT_NR_ARENAS;
 	struct depot_arena *arena = &depot_arenas[n];
 	struct depot_pool *pool;
 	unsigned long flags;
@@ -138,15 +157,9 @@ bool depot_evictable_reserve(unsigned int units, gfp_t gfp, bool can_alloc,
 
 	depot_drain_nmi();
 
-	if (!depot_lock(&arena->lock, &flags)) {
-		depot_count(DEPOT_DROP_CONTENDED);
-		return false;
-	}
-	depot_reclaim(arena);
-	found = depot_take_units(arena, units, space);
-	raw_spin_unlock_irqrestore(&arena->lock, flags);
-	if (found)
-		return true;
+	for (i = 0; i < DEPOT_NR_ARENAS; i++)
+		if (depot_reserve_in((n + i) % DEPOT_NR_ARENAS, units, space))
+			return true;
 
 	/* A pool that is had must get into the arena, so that an NMI can't have one. */
 	if (in_nmi()) {
