@@ -166,8 +166,11 @@ bool depot_evictable_reserve(unsigned int units, gfp_t gfp, bool can_alloc,
 		depot_count(DEPOT_DROP_NOMEM);
 		return false;
 	}
-	depot_refill(gfp, can_alloc);
-	pool = depot_new_pool(DEPOT_USE_EVICTABLE, units);
+	/* Others may take the pool in reserve before we do, but not for ever. */
+	for (i = 0, pool = NULL; !pool && i <= (can_alloc ? 4 : 0); i++) {
+		depot_refill(gfp, can_alloc);
+		pool = depot_new_pool(DEPOT_USE_EVICTABLE, units);
+	}
 	if (!pool)
 		return false;
 	depot_refill(gfp, can_alloc);

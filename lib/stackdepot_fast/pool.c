@@ -484,6 +484,12 @@ bool depot_writable_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
 	while (!depot_room(units, space)) {
 		struct depot_pool *pool = depot_new_pool(use, units);
 
+		/* Another CPU may have taken the pool in reserve for its arena. */
+		if (!pool && can_alloc && depot_may_add_pool()) {
+			depot_refill(gfp, can_alloc);
+			pool = depot_new_pool(use, units);
+		}
+
 		/*
 		 * Pools were evicted, and nobody else may be in want of a grace
 		 * period. Who may allocate may wake a kthread, too.
