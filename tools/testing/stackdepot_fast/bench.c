@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <valgrind/callgrind.h>
@@ -236,6 +239,28 @@ static double run_job(const struct depot *d, unsigned long *traces, unsigned int
 	return done * 1e9 / ns;
 }
 
+/*
+ * The kernel's memory is there and mapped in large pages, and no two of its CPUs
+ * wait for each other to get it mapped. See to it that this is so here, too.
+ */
+static void map_memory(void)
+{
+	size_t size = 64UL << 20 | (size_t)nr_traces << 11;
+	void *memory;
+
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	memory = malloc(size);
+	if (!memory) {
+		fprintf(stderr, "error: not enough memory for %u traces\n", nr_traces);
+		exit(2);
+	}
+	madvise((void *)(((uintptr_t)memory + 4095) & -4096UL), size - 4096, MADV_HUGEPAGE);
+	memset(memory, 1, size);
+	free(memory);
+}
+
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -248,8 +273,10 @@ static void measure_time(void)
 	static double rates[2][2][2][MAX_REPEATS];
 	static const struct depot *depots[] = { &upstream_depot, &fast_depot };
 	static const char * const what[] = { "hits", "inserts" };
-	unsigned long *traces = make_traces(nr_traces);
+	unsigned long *traces;
 
+	map_memory();
+	traces = make_traces(nr_traces);
 	/* In turn, so that what else the machine does hits all alike. */
 	for (unsigned int r = 0; r < nr_repeats; r++)
 		for (unsigned int kind = 0; kind < 2; kind++)
