@@ -297,7 +297,7 @@ static u32 depot_link(struct depot_table *table, const struct depot_trace *trace
 	}
 	space->rec->next = kind | head;
 	depot_bucket_unlock(bucket, space->ref, flags);
-	*crowded = others >= 2;
+	*crowded = others >= 6;
 	return space->ref;
 }
 

@@ -12,6 +12,7 @@
 #include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 
 #include "depot.h"
@@ -27,7 +28,16 @@ u32 depot_next_seq;
 static u32 depot_oldest_seq;
 static unsigned int depot_live_pools;
 static unsigned int depot_evictable_pools;
-static struct depot_pool *depot_current;
+
+/*
+ * The pools in use. CPUs with the same number modulo DEPOT_NR_CURRENT share one:
+ * room is had with a cmpxchg(), and a cache line that another CPU wrote last costs
+ * as much as all the rest of a save. With "evict" there is but one, so that pools
+ * are as old as their numbers say.
+ */
+#define DEPOT_NR_CURRENT	4U
+
+static struct depot_pool *depot_current[DEPOT_NR_CURRENT];
 
 /*
  * Pools that were evicted, the oldest first. They wait for an RCU grace period: a
@@ -57,6 +67,13 @@ unsigned long depot_max_bytes __read_mostly = ULONG_MAX;
 
 /* With fewer pools "evict" would drop traces before anyone could ask for them. */
 #define DEPOT_MIN_POOLS		3
+
+static struct depot_pool **depot_current_slot(void)
+{
+	if (depot_policy == DEPOT_EVICT)
+		return &depot_current[0];
+	return &depot_current[raw_smp_processor_id() % DEPOT_NR_CURRENT];
+}
 
 /* === Room for a record ==================================================== */
 
@@ -259,6 +276,7 @@ void depot_refill(gfp_t gfp, bool can_alloc)
  */
 static bool depot_evict_oldest(void)
 {
+	const struct depot_pool *current_pool = *depot_current_slot();
 	u32 seq;
 
 	lockdep_assert_held(&depot_grow_lock);
@@ -272,7 +290,7 @@ static bool depot_evict_oldest(void)
 				depot_oldest_seq++;
 			continue;
 		}
-		if (pool->evictable || pool == depot_current)
+		if (pool->evictable || pool == current_pool)
 			continue;
 		state = READ_ONCE(pool->state) & ~DEPOT_STATE_WRITERS;
 		/*
@@ -372,7 +390,8 @@ static struct depot_pool *depot_take_pool(enum depot_use use)
 	return pool;
 }
 
-static void depot_install_pool(struct depot_pool *pool, enum depot_use use)
+static void depot_install_pool(struct depot_pool *pool, enum depot_use use,
+			       struct depot_pool **slot)
 {
 	size_t header = sizeof(*pool);
 	u32 seq = depot_next_seq;
@@ -405,15 +424,16 @@ static void depot_install_pool(struct depot_pool *pool, enum depot_use use)
 	WRITE_ONCE(depot_live_pools, depot_live_pools + 1);
 	if (use != DEPOT_USE_EVICTABLE) {
 		/* Pairs with the acquire in depot_room(). */
-		smp_store_release(&depot_current, pool);
+		smp_store_release(slot, pool);
 	}
 }
 
-/* Whether the pool in use has @units left: then fill @space in. */
-static bool depot_room(unsigned int units, struct depot_space *space)
+/* Whether the pool in @slot has @units left: then fill @space in. */
+static bool depot_room_in(struct depot_pool **slot, unsigned int units,
+			  struct depot_space *space)
 {
 	/* Pairs with the release in depot_install_pool(). */
-	struct depot_pool *pool = smp_load_acquire(&depot_current);
+	struct depot_pool *pool = smp_load_acquire(slot);
 	u64 state;
 
 	if (!pool)
@@ -424,6 +444,23 @@ static bool depot_room(unsigned int units, struct depot_space *space)
 	space->pool = pool;
 	space->seq = state >> DEPOT_STATE_SEQ_SHIFT;
 	return true;
+}
+
+/* The same for this CPU's pool, which may be another one's by now. */
+static bool depot_room(unsigned int units, struct depot_space *space)
+{
+	return depot_room_in(depot_current_slot(), units, space);
+}
+
+/* The same for any other CPU's. */
+static bool depot_room_elsewhere(unsigned int units, struct depot_space *space)
+{
+	unsigned int i;
+
+	for (i = 0; i < DEPOT_NR_CURRENT; i++)
+		if (depot_room_in(&depot_current[i], units, space))
+			return true;
+	return false;
 }
 
 /**
@@ -449,7 +486,7 @@ struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units)
 	} else {
 		pool = depot_take_pool(use);
 		if (pool)
-			depot_install_pool(pool, use);
+			depot_install_pool(pool, use, depot_current_slot());
 		depot_evict_ahead();
 	}
 	raw_spin_unlock_irqrestore(&depot_grow_lock, flags);
@@ -498,7 +535,7 @@ bool depot_writable_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
 		    system_state >= SYSTEM_SCHEDULING)
 			start_poll_synchronize_rcu();
 		if (!pool)
-			return false;
+			return depot_room_elsewhere(units, space);
 	}
 	return true;
 }

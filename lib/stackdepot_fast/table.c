@@ -208,40 +208,46 @@ static void depot_table_split(struct depot_table *table)
 	depot_bucket_unlock(from, READ_ONCE(*from), flags);
 }
 
+#define DEPOT_GROW_BUCKETS	8
+
 /**
  * depot_table_grow() - add buckets
  * @table: the table
  * @gfp: how a page of buckets may be allocated
  * @can_alloc: whether it may
  *
- * Called when a record went into a bucket with two others, this keeps the table at
+ * Called when a record went into a bucket with six others, this keeps the table at
  * somewhat less than two records a bucket. If there is no memory, or another CPU
- * is at it, the buckets get fuller until the next time.
+ * is at it, the buckets get fuller until the next time. All CPUs read the geometry,
+ * so it changes in bursts.
  *
  * Context: any.
  */
 void depot_table_grow(struct depot_table *table, gfp_t gfp, bool can_alloc)
 {
+	unsigned int i;
 	u32 n;
 
 	/* Pairs with the release below. */
 	if (in_nmi() || atomic_cmpxchg_acquire(&table->growing, 0, 1))
 		return;
 
-	n = table->geometry;
-	/*
-	 * Where traces come and go, buckets get full now and then although there
-	 * are no more of them: a pool holds about 300.
-	 */
-	if (n >= depot_nr_pools() * (DEPOT_POOL_UNITS / 4) &&
-	    n >= DEPOT_BUCKETS_PER_PAGE)
-		goto out;
-	/* Only the first bucket of a page can lack it. */
-	if (n % DEPOT_BUCKETS_PER_PAGE ||
-	    (can_alloc && depot_add_page(table, n / DEPOT_BUCKETS_PER_PAGE,
-					 gfp_nested_mask(gfp))))
+	for (i = 0; i < DEPOT_GROW_BUCKETS; i++) {
+		n = table->geometry;
+		/*
+		 * Where traces come and go, buckets get full now and then although
+		 * there are no more of them: a pool holds about 300.
+		 */
+		if (n >= depot_nr_pools() * (DEPOT_POOL_UNITS / 4) &&
+		    n >= DEPOT_BUCKETS_PER_PAGE)
+			break;
+		/* Only the first bucket of a page can lack it. */
+		if (!(n % DEPOT_BUCKETS_PER_PAGE) &&
+		    !(can_alloc && depot_add_page(table, n / DEPOT_BUCKETS_PER_PAGE,
+						  gfp_nested_mask(gfp))))
+			break;
 		depot_table_split(table);
-out:
+	}
 	atomic_set_release(&table->growing, 0);
 }
 
