@@ -9,7 +9,9 @@
 # kunit.py makes of it) and .cases ("suite.case PASS|FAIL|SKIP|ERROR" a line).
 # KUNIT_CPU in the environment chooses the CPU that QEMU emulates; the names
 # above then end with it. KUNIT_TRY counts boots of the same suites, from 1:
-# the names of a later one end with "-try2" and so on.
+# the names of a later one end with "-try2" and so on. KUNIT_IMAGE and KUNIT_BASE
+# are another image, of any MODE, and where its results go instead; KUNIT_APPEND
+# are further arguments for the kernel.
 #
 # A kernel that did not get to its end, or died under a test, has no results.
 
@@ -23,7 +25,7 @@ VARIANT=$3
 GLOB=$4
 CPUS=$5
 check_kver "$KVER"
-check_mode "$MODE"
+[ -n "${KUNIT_IMAGE:-}" ] || check_mode "$MODE"
 check_variant "$VARIANT"
 
 TRY=${KUNIT_TRY:-1}
@@ -31,6 +33,7 @@ TRY=${KUNIT_TRY:-1}
 
 base=$BUILD/check/$MODE-$VARIANT-${GLOB//[^A-Za-z0-9_]/}-${CPUS}cpu${KUNIT_CPU:+-$KUNIT_CPU}
 [ "$TRY" -eq 1 ] || base+=-try$TRY
+base=${KUNIT_BASE:-$base}
 # A kernel that hangs must not hang the tests. The suites take a minute or two.
 TIMEOUT=600
 
@@ -38,7 +41,7 @@ TIMEOUT=600
 # look for address NULL among the entries of its ring. Unused ones match a pointer with tag 0,
 # by chance one in 254, and then it follows the NULL cache. This ring is full before the suites
 # start (after 17,000 entries), and big enough for all that a test's reports look for.
-append="kunit.enable=1 kunit.filter_glob=$GLOB"
+append="kunit.enable=1 kunit.filter_glob=$GLOB${KUNIT_APPEND:+ $KUNIT_APPEND}"
 [ "$MODE" != sw_tags ] || append+=" kasan.stack_ring_size=4096"
 
 plan 1
@@ -46,7 +49,7 @@ mkdir -p "$BUILD/check"
 rm -f "$base".*
 run_logged "boot $MODE-$VARIANT, $GLOB, $CPUS CPU" "$base.run" '' \
 	"$BUILD/host/scs_bench" run --qemu "$QEMU" \
-	--image "$BUILD/images/$KVER/$MODE-$VARIANT-test/Image" \
+	--image "${KUNIT_IMAGE:-$BUILD/images/$KVER/$MODE-$VARIANT-test/Image}" \
 	--initrd "$BUILD/initramfs/$KVER/initramfs.cpio" --init boot \
 	--log "$base.log" --cpus "$CPUS" --timeout $TIMEOUT --expect "scs_bench: done" \
 	${KUNIT_CPU:+--cpu "$KUNIT_CPU"} \

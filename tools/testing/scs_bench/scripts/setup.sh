@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages that building and testing need; does nothing when all are there.
 #
-# As root it installs them. Otherwise it prints the command to run and fails.
+# usage: setup.sh [PACKAGE...]
+#
+# As root it installs them. Otherwise it prints the command to run and fails. PACKAGE is a further
+# one, which only one of the tests needs.
 
 # shellcheck source=tools/testing/scs_bench/scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -15,6 +18,7 @@ PACKAGES="
 	pkg-config libjansson-dev libcmocka-dev
 	sparse git linux-perf
 	libclang-rt-19-dev binutils valgrind
+	$*
 "
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

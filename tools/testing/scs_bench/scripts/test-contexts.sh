@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Runs our KUnit suites, which have a case for each context, in every kind of kernel that traces differ in.
+#
+# usage: test-contexts.sh KVER [KIND...]
+#
+# Kinds are the files configs/context-*.config; without KIND all of them. How each case ended lies in
+# build/check/contexts/KIND-BOOT.cases. CONTEXT_TREE is a kernel tree to build instead of the one in
+# build/linux/KVER.
+
+# shellcheck source=tools/testing/scs_bench/scripts/testlib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/testlib.sh"
+# shellcheck source=tools/testing/scs_bench/scripts/config.sh
+. "$SCRIPTS/config.sh"
+
+KVER=${1:-}
+check_kver "$KVER"
+shift
+mapfile -t KINDS < <(cd "$TOP/configs" && printf '%s\n' context-*.config | sed 's/^context-//; s/\.config$//')
+for kind; do
+	one_of KIND "$kind" "${KINDS[@]}"
+done
+[ $# -gt 0 ] || set -- "${KINDS[@]}"
+
+TREE=${CONTEXT_TREE:-$BUILD/linux/$KVER/tree}
+OUT=$BUILD/check/contexts
+
+# A kind takes the place of a mode; what it says wins. See config.sh.
+config_fragments()
+{
+	printf "$TOP/configs/%s.config\n" base variant-scs test test-scs "context-$1"
+}
+
+# boots KIND: a line "NAME CPUS CPU PASSES ARGUMENTS" for each boot, of which PASSES cases must pass.
+boots()
+{
+	case $1 in
+	scs)
+		echo "1 1 max 40"
+		echo "2 2 cortex-a72 40"
+		echo "8 8 max 40" ;;
+	pac)
+		echo "1 1 max 40"
+		echo "nmi 2 max 40 irqchip.gicv3_pseudo_nmi=1" ;;
+	dynamic)
+		echo "scs 2 cortex-a72 40"
+		echo "pac 2 max 25" ;;
+	noscs|gcc)
+		echo "1 1 max 25"
+		echo "4 4 max 25" ;;
+	*)
+		echo "2 2 max 40" ;;
+	esac
+}
+
+# make_for KIND: fills KMAKE. A build with gcc takes the binutils that come with it.
+make_for()
+{
+	local i
+
+	kernel_make "$TREE" "obj-context-$1"
+	[ "$1" = gcc ] || return 0
+	# On arm64 it comes with gcc.
+	command -v aarch64-linux-gnu-gcc >/dev/null ||
+		run_child "$SCRIPTS/setup.sh" gcc-aarch64-linux-gnu
+	for i in "${!KMAKE[@]}"; do
+		case ${KMAKE[i]} in
+		LLVM=*) KMAKE[i]=CROSS_COMPILE=aarch64-linux-gnu- ;;
+		CC=ccache*) KMAKE[i]="CC=ccache aarch64-linux-gnu-gcc" ;;
+		CC=*) KMAKE[i]=CC=aarch64-linux-gnu-gcc ;;
+		esac
+	done
+}
+
+build_kind()
+{
+	local log=$BUILD/log/image-$KVER-context-$1.log
+
+	make_for "$1"
+	configure "$TREE/obj-context-$1" "$1" '' '' "$log"
+	run_logged "context-$1" "$log" "$KBUILD_OBJECT" "${KMAKE[@]}" Image
+	mkdir -p "$OUT"
+	cp "$TREE/obj-context-$1/arch/arm64/boot/Image" "$OUT/$1.Image"
+}
+
+# boot_kind KIND NAME CPUS CPU PASSES ARGUMENTS
+boot_kind()
+{
+	local name="$1-$2" test status n=0
+
+	if ! KUNIT_IMAGE=$OUT/$1.Image KUNIT_BASE=$OUT/$name KUNIT_CPU=$4 KUNIT_APPEND=${6:-} \
+		run_child "$SCRIPTS/kunit-run.sh" "$KVER" "$1" scs 's[ct]*' "$3"; then
+		fail "$name boots" "see above and $OUT/$name.log"
+		return
+	fi
+	while read -r test status; do
+		case $status in
+		PASS) n=$((n + 1)); pass "$name: $test" ;;
+		SKIP) skip "$name: $test" ;;
+		*) fail "$name: $test" "$status: see $OUT/$name.log" ;;
+		esac
+	done <"$OUT/$name.cases"
+	if [ "$n" -ge "$5" ]; then
+		pass "$name: at least $5 cases pass"
+	else
+		fail "$name: at least $5 cases pass" "only $n: see $OUT/$name.log"
+	fi
+}
+
+plan $(($# + 1))
+if [ -z "${CONTEXT_TREE:-}" ]; then
+	step_script "source" "$SCRIPTS/source.sh" "$KVER"
+else
+	step "source: $TREE"
+fi
+lock "linux-$KVER"
+for kind; do
+	step "kind $kind"
+	build_kind "$kind"
+	while read -r name cpus cpu passes arguments; do
+		boot_kind "$kind" "$name" "$cpus" "$cpu" "$passes" "$arguments"
+	done < <(boots "$kind")
+done
+finish contexts
