@@ -246,7 +246,6 @@ say "integrate: scs_trace is in $KDIR (Linux $LINE.$(makefile_var SUBLEVEL)): ${
 cat <<EOT
 Next, in that tree, for a kernel built with clang:
   make ARCH=arm64 LLVM=1 menuconfig                                (LLVM=-19 for clang-19)
-    General setup -> BPF subsystem -> no Just In Time compiler     (CONFIG_BPF_JIT)
     General architecture-dependent options -> Shadow Call Stack    (CONFIG_SHADOW_CALL_STACK)
     Kernel hacking -> Stack traces from the shadow call stack      (CONFIG_SCS_TRACE)
 Its documentation is there as Documentation/dev-tools/scs_trace.rst.
