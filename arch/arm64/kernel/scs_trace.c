@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Finds which parts of which arm64 shadow call stacks make up a trace. */
 
+#include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
@@ -134,6 +135,35 @@ int arch_scs_trace_regs(const struct pt_regs *regs, const unsigned long *sp,
 	src->span[0].top = at;
 	return 0;
 }
+
+#ifdef CONFIG_KRETPROBES
+/**
+ * arch_kretprobe_fixup_return() - put the real return address into traces
+ * @regs: what the breakpoint of the kretprobe trampoline saved
+ * @addr: where the function whose return was probed returns to
+ *
+ * The handlers have run, and the kretprobe is about to be no longer pending, from
+ * which unwinders know what to put in the trampoline's place. Yet what follows
+ * may save a trace: an instance that is let go of goes through call_rcu(). So put
+ * the address where they look for it, on the shadow call stack and in the frame
+ * record of @regs.
+ *
+ * Context: debug exception.
+ */
+void arch_kretprobe_fixup_return(struct pt_regs *regs, kprobe_opcode_t *addr)
+{
+	unsigned long trampoline = (unsigned long)kretprobe_trampoline_addr();
+	unsigned long *entry = (unsigned long *)regs->regs[18];
+	struct scs_trace_source src;
+
+	if (regs->stackframe[1] == trampoline)
+		regs->stackframe[1] = (unsigned long)addr;
+	if (scs_is_enabled() && !arch_scs_trace_current(entry, &src) &&
+	    *entry == trampoline)
+		*entry = (unsigned long)addr;
+}
+NOKPROBE_SYMBOL(arch_kretprobe_fixup_return);
+#endif
 
 #ifdef CONFIG_DYNAMIC_SCS
 /*

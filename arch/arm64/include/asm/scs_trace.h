@@ -35,6 +35,11 @@ alternative_cb_end
 	__scs_trace_insn "str \reg, [x18], #8"
 	.endm
 
+	/* Take back what scs_trace_push pushed, where nothing else restores x18. */
+	.macro	scs_trace_drop
+	__scs_trace_insn "sub x18, x18, #8"
+	.endm
+
 	/* Push \older, then \recent. */
 	.macro	scs_trace_push_pair, older, recent
 	__scs_trace_insn "stp \older, \recent, [x18], #16"

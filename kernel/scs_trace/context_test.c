@@ -1,0 +1,1364 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit: in each context that saves traces, the collector tells what the frame-pointer unwinder tells. */
+
+#define pr_fmt(fmt) "scs_trace_context: " fmt
+
+#include <kunit/test.h>
+
+#include <linux/bpf.h>
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/efi.h>
+#include <linux/filter.h>
+#include <linux/ftrace.h>
+#include <linux/hrtimer.h>
+#include <linux/init.h>
+#include <linux/initrd.h>
+#include <linux/interrupt.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/perf_event.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/sched/task_stack.h>
+#include <linux/scs_trace.h>
+#include <linux/stacktrace.h>
+#include <linux/suspend.h>
+#include <linux/uaccess.h>
+#include <linux/umh.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+
+#include <asm/cpufeature.h>
+#include <asm/efi.h>
+#include <asm/irq_regs.h>
+#include <asm/stacktrace.h>
+
+#include <trace/events/error_report.h>
+#include <trace/events/sched.h>
+
+#include "scs_trace.h"
+
+#define MAX_ENTRIES	96
+
+/* === A trace, taken both ways from one place ============================== */
+
+enum { BY_SCS, BY_WALK, NR_WAYS };
+
+/**
+ * struct shot - the trace of one place, without anything that needs allocating
+ * @armed: set by arm(), taken by the first who gets to the place
+ * @nr: what each way returned, an errno included
+ * @entries: what each way stored
+ * @in_place: preempt_count() of the place, to check that it is what was meant
+ * @cpu: where it was
+ * @where: the task that was there
+ * @taken: set at last
+ */
+struct shot {
+	atomic_t armed;
+	int nr[NR_WAYS];
+	unsigned long entries[NR_WAYS][MAX_ENTRIES];
+	unsigned int in_place;
+	int cpu;
+	struct task_struct *where;
+	bool taken;
+};
+
+/* Tests run one at a time, and most need no more than this one. */
+static struct shot shot;
+
+/* Nobody but this task takes @shot, where a hook may be hit by any. */
+static struct task_struct *shot_task;
+
+static bool store_entry(void *cookie, unsigned long entry)
+{
+	struct shot *s = cookie;
+
+	if (s->nr[BY_WALK] == MAX_ENTRIES)
+		return false;
+	/* The first lies in by_walk(), as the one that by_scs() skips does. */
+	if (s->nr[BY_WALK] >= 0)
+		s->entries[BY_WALK][s->nr[BY_WALK]] = entry;
+	s->nr[BY_WALK]++;
+	return true;
+}
+
+static noinline void by_scs(struct shot *s)
+{
+	s->nr[BY_SCS] = scs_trace_save(s->entries[BY_SCS], MAX_ENTRIES, 1);
+}
+
+static noinline void by_walk(struct shot *s)
+{
+	s->nr[BY_WALK] = -1;
+	arch_stack_walk(store_entry, s, current, NULL);
+}
+
+static void (*const ways[])(struct shot *s) = {
+	[BY_SCS]	= by_scs,
+	[BY_WALK]	= by_walk,
+};
+
+/* One call instruction for both, or their first entries would differ. */
+static noinline void shoot(struct shot *s)
+{
+	int i, nr = NR_WAYS;
+
+	if (atomic_cmpxchg(&s->armed, 1, 0) != 1)
+		return;
+
+	s->in_place = preempt_count();
+	s->cpu = raw_smp_processor_id();
+	s->where = current;
+	for (i = 0; i < nr; i++) {
+		OPTIMIZER_HIDE_VAR(nr);
+		ways[i](s);
+	}
+	/* Pairs with the acquire in was_taken(). */
+	smp_store_release(&s->taken, true);
+}
+
+static void arm(struct shot *s)
+{
+	memset(s, 0, sizeof(*s));
+	atomic_set_release(&s->armed, 1);
+}
+
+static bool was_taken(struct shot *s)
+{
+	/* Pairs with the release in shoot(). */
+	return smp_load_acquire(&s->taken);
+}
+
+/* For a few seconds at most. */
+static bool wait_taken(struct shot *s)
+{
+	int i;
+
+	for (i = 0; i < 1000 && !was_taken(s); i++)
+		schedule_timeout_uninterruptible(1);
+	atomic_set(&s->armed, 0);
+	return was_taken(s);
+}
+
+static bool entry_in(unsigned long entry, void *fn)
+{
+	unsigned long size, offset;
+
+	return kallsyms_lookup_size_offset(entry, &size, &offset) &&
+	       entry - offset == (unsigned long)fn;
+}
+
+static bool has(struct shot *s, void *fn)
+{
+	int i;
+
+	for (i = 0; i < s->nr[BY_SCS]; i++)
+		if (entry_in(s->entries[BY_SCS][i], fn))
+			return true;
+	return false;
+}
+
+/* Both ways must have told the same, and @fn must be part of it. */
+static void expect_same(struct kunit *test, struct shot *s, void *fn)
+{
+	bool same = s->nr[BY_SCS] == s->nr[BY_WALK];
+	int i;
+
+	KUNIT_ASSERT_TRUE_MSG(test, s->taken, "nobody came there");
+	for (i = 0; i < s->nr[BY_SCS] && i < s->nr[BY_WALK]; i++)
+		same &= s->entries[BY_SCS][i] == s->entries[BY_WALK][i];
+
+	KUNIT_EXPECT_TRUE(test, same);
+	KUNIT_EXPECT_GT(test, s->nr[BY_SCS], 2);
+	KUNIT_EXPECT_TRUE_MSG(test, has(s, fn), "without %ps", fn);
+	if (same)
+		return;
+
+	kunit_err(test, "%d entries, not %d\n", s->nr[BY_SCS], s->nr[BY_WALK]);
+	for (i = 0; i < max(s->nr[BY_SCS], s->nr[BY_WALK]); i++)
+		kunit_err(test, "%2d %-40pS %pS\n", i,
+			  (void *)(i < s->nr[BY_SCS] ? s->entries[BY_SCS][i] : 0),
+			  (void *)(i < s->nr[BY_WALK] ? s->entries[BY_WALK][i] : 0));
+}
+
+/* A context that this kernel doesn't have. */
+#define CANNOT(name, why)						\
+static void name(struct kunit *test)					\
+{									\
+	kunit_skip(test, why);						\
+}
+
+/* === Boot ================================================================= */
+
+static struct shot shot_early, shot_initcall;
+
+/*
+ * Early parameters are parsed before there are interrupts and their shadow call
+ * stacks. There may be several for a name, and hardly a test runs without a
+ * console. Zero means that there is nothing to complain of.
+ */
+static int __init boot_early(char *arg)
+{
+	arm(&shot_early);
+	shoot(&shot_early);
+	return 0;
+}
+early_param("console", boot_early);
+
+static int __init boot_initcall(void)
+{
+	arm(&shot_initcall);
+	shoot(&shot_initcall);
+	return 0;
+}
+early_initcall(boot_initcall);
+
+static void test_boot_before_irq_stacks(struct kunit *test)
+{
+	if (!shot_early.taken)
+		kunit_skip(test, "no console= on the command line");
+	/* Its code is gone, but for the task's entries. */
+	expect_same(test, &shot_early, shoot);
+	KUNIT_EXPECT_PTR_EQ(test, shot_early.where, &init_task);
+}
+
+static void test_boot_after_irq_stacks(struct kunit *test)
+{
+	expect_same(test, &shot_initcall, shoot);
+	KUNIT_EXPECT_FALSE(test, shot_initcall.where == &init_task);
+}
+
+/* === Task, interrupts, NMIs =============================================== */
+
+static void test_task(struct kunit *test)
+{
+	arm(&shot);
+	shoot(&shot);
+	expect_same(test, &shot, test_task);
+	KUNIT_EXPECT_EQ(test, shot.in_place & (HARDIRQ_MASK | SOFTIRQ_MASK | NMI_MASK), 0);
+}
+
+/*
+ * A loop without a call. What interrupts it finds no function half way through
+ * its prologue, where the shadow call stack rightly knows a frame more than the
+ * frame records do. It gives up after some seconds.
+ */
+static noinline notrace void spin(bool *busy)
+{
+	unsigned long i;
+
+	for (i = 0; i < BIT(30) && READ_ONCE(*busy); i++)
+		barrier();
+}
+
+/**
+ * struct interrupt - what an interrupt does when it hits spin()
+ * @hrtimer: comes back until it does hit it
+ * @fire: what to do then
+ * @busy: what the task spins on
+ * @busy_in_irq: what the handler spins on
+ */
+static struct interrupt {
+	struct hrtimer hrtimer;
+	void (*fire)(void);
+	bool busy;
+	bool busy_in_irq;
+} irq;
+
+static bool hit_spin(struct pt_regs *regs)
+{
+	return regs && !user_mode(regs) &&
+	       entry_in(instruction_pointer(regs), spin);
+}
+
+static enum hrtimer_restart hrtimer_fire(struct hrtimer *timer)
+{
+	if (!hit_spin(get_irq_regs())) {
+		hrtimer_forward_now(timer, ns_to_ktime(100 * NSEC_PER_USEC));
+		return HRTIMER_RESTART;
+	}
+	irq.fire();
+	WRITE_ONCE(irq.busy, false);
+	return HRTIMER_NORESTART;
+}
+
+static void start_hrtimer(enum hrtimer_restart (*fn)(struct hrtimer *timer))
+{
+	hrtimer_init(&irq.hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	irq.hrtimer.function = fn;
+	hrtimer_start(&irq.hrtimer, ns_to_ktime(200 * NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void spin_under_hrtimer(void (*fire)(void))
+{
+	arm(&shot);
+	irq.busy = true;
+	irq.fire = fire;
+	migrate_disable();
+	start_hrtimer(hrtimer_fire);
+	spin(&irq.busy);
+	migrate_enable();
+	hrtimer_cancel(&irq.hrtimer);
+}
+
+static void fire_shoot(void)
+{
+	shoot(&shot);
+}
+
+static void test_hardirq(struct kunit *test)
+{
+	spin_under_hrtimer(fire_shoot);
+	expect_same(test, &shot, spin);
+	KUNIT_EXPECT_TRUE(test, shot.in_place & HARDIRQ_MASK);
+	KUNIT_EXPECT_TRUE(test, has(&shot, test_hardirq));
+}
+
+static void test_hardirq_nested(struct kunit *test)
+{
+	kunit_skip(test, "interrupts have one priority: none comes in a handler but NMIs");
+}
+
+static void tasklet_shoot(struct tasklet_struct *tasklet)
+{
+	shoot(&shot);
+}
+
+static DECLARE_TASKLET(shoot_tasklet, tasklet_shoot);
+
+static void fire_tasklet(void)
+{
+	tasklet_schedule(&shoot_tasklet);
+}
+
+static void expect_softirq(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, shot.in_place & SOFTIRQ_MASK);
+	KUNIT_EXPECT_FALSE(test, shot.in_place & HARDIRQ_MASK);
+}
+
+static void test_softirq_after_hardirq(struct kunit *test)
+{
+	spin_under_hrtimer(fire_tasklet);
+	tasklet_kill(&shoot_tasklet);
+	expect_same(test, &shot, tasklet_shoot);
+	expect_softirq(test);
+	KUNIT_EXPECT_TRUE(test, has(&shot, spin));
+}
+
+static void test_softirq_own_stack(struct kunit *test)
+{
+	arm(&shot);
+	local_bh_disable();
+	tasklet_schedule(&shoot_tasklet);
+	local_bh_enable();
+	tasklet_kill(&shoot_tasklet);
+	expect_same(test, &shot, tasklet_shoot);
+	expect_softirq(test);
+	KUNIT_EXPECT_TRUE(test, has(&shot, test_softirq_own_stack));
+}
+
+/* A tasklet that a task schedules is left to ksoftirqd, if no interrupt comes. */
+static void test_ksoftirqd(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		arm(&shot);
+		tasklet_schedule(&shoot_tasklet);
+		wait_taken(&shot);
+		tasklet_kill(&shoot_tasklet);
+		if (shot.where && !strncmp(shot.where->comm, "ksoftirqd/", 10))
+			break;
+	}
+	expect_same(test, &shot, tasklet_shoot);
+	expect_softirq(test);
+	KUNIT_EXPECT_LT(test, i, 50);
+}
+
+#ifdef CONFIG_PERF_EVENTS
+/* Where it comes as a mere interrupt there is nothing to see. */
+static void nmi_fire(struct perf_event *event, struct perf_sample_data *data,
+		     struct pt_regs *regs)
+{
+	if (!in_nmi() || !hit_spin(regs))
+		return;
+	/* In the handler where the handler spins. */
+	if (READ_ONCE(irq.busy_in_irq) && !in_hardirq())
+		return;
+	shoot(&shot);
+	WRITE_ONCE(irq.busy, false);
+	WRITE_ONCE(irq.busy_in_irq, false);
+}
+
+static void spin_in_irq(void)
+{
+	WRITE_ONCE(irq.busy_in_irq, true);
+	spin(&irq.busy_in_irq);
+}
+
+static void spin_under_nmi(struct kunit *test, bool in_irq)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_HARDWARE,
+		.config		= PERF_COUNT_HW_CPU_CYCLES,
+		.size		= sizeof(attr),
+		.pinned		= 1,
+		.sample_period	= 200000,
+	};
+	struct perf_event *event;
+
+	if (!system_uses_irq_prio_masking())
+		kunit_skip(test, "no pseudo-NMIs: needs irqchip.gicv3_pseudo_nmi=1 and a GICv3");
+
+	migrate_disable();
+	event = perf_event_create_kernel_counter(&attr, smp_processor_id(), NULL,
+						 nmi_fire, NULL);
+	if (!IS_ERR(event)) {
+		if (in_irq) {
+			spin_under_hrtimer(spin_in_irq);
+		} else {
+			arm(&shot);
+			irq.busy = true;
+			irq.busy_in_irq = false;
+			spin(&irq.busy);
+		}
+		perf_event_release_kernel(event);
+	}
+	migrate_enable();
+	if (IS_ERR(event))
+		kunit_skip(test, "no cycle counter that interrupts");
+	expect_same(test, &shot, nmi_fire);
+	KUNIT_EXPECT_TRUE(test, shot.in_place & NMI_MASK);
+	KUNIT_EXPECT_TRUE(test, has(&shot, spin));
+	KUNIT_EXPECT_TRUE(test, has(&shot, spin_under_nmi));
+}
+
+static void test_pseudo_nmi(struct kunit *test)
+{
+	spin_under_nmi(test, false);
+}
+
+static void test_pseudo_nmi_in_hardirq(struct kunit *test)
+{
+	spin_under_nmi(test, true);
+	KUNIT_EXPECT_TRUE(test, shot.in_place & HARDIRQ_MASK);
+	KUNIT_EXPECT_TRUE(test, has(&shot, spin_in_irq));
+}
+#else
+CANNOT(test_pseudo_nmi, "CONFIG_PERF_EVENTS is not set")
+CANNOT(test_pseudo_nmi_in_hardirq, "CONFIG_PERF_EVENTS is not set")
+#endif
+
+static enum hrtimer_restart hrtimer_idle(struct hrtimer *timer)
+{
+	shoot(&shot);
+	return HRTIMER_NORESTART;
+}
+
+static void test_idle(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		arm(&shot);
+		start_hrtimer(hrtimer_idle);
+		wait_taken(&shot);
+		hrtimer_cancel(&irq.hrtimer);
+		if (shot.where && is_idle_task(shot.where))
+			break;
+	}
+	expect_same(test, &shot, cpu_startup_entry);
+	KUNIT_EXPECT_LT(test, i, 50);
+	KUNIT_EXPECT_TRUE(test, shot.in_place & HARDIRQ_MASK);
+}
+
+/* === Exceptions =========================================================== */
+
+#ifdef CONFIG_TRACEPOINTS
+static void warn_shoot(void *data, enum error_detector detector, unsigned long id)
+{
+	if (current == shot_task)
+		shoot(&shot);
+}
+
+static void test_warn(struct kunit *test)
+{
+	if (panic_on_warn)
+		kunit_skip(test, "panic_on_warn is set");
+
+	shot_task = current;
+	KUNIT_ASSERT_EQ(test, register_trace_error_report_end(warn_shoot, NULL), 0);
+	arm(&shot);
+	WARN(1, "expected by this test\n");
+	unregister_trace_error_report_end(warn_shoot, NULL);
+	tracepoint_synchronize_unregister();
+	expect_same(test, &shot, test_warn);
+}
+#else
+CANNOT(test_warn, "CONFIG_TRACEPOINTS is not set")
+#endif
+
+#ifdef CONFIG_KPROBES
+static int kprobe_pre(struct kprobe *kp, struct pt_regs *regs)
+{
+	shoot(&shot);
+	return 0;
+}
+
+static void kprobe_post(struct kprobe *kp, struct pt_regs *regs,
+			unsigned long flags)
+{
+	shoot(&shot);
+}
+
+static noinline void kprobe_target(int *count)
+{
+	WRITE_ONCE(*count, *count + 1);
+}
+
+static void kprobe_case(struct kunit *test, struct kprobe *kp)
+{
+	int count = 0;
+
+	/* Past what ftrace may have patched, where nothing is simulated. */
+	kp->addr = (kprobe_opcode_t *)kprobe_target + 4;
+	KUNIT_ASSERT_EQ(test, register_kprobe(kp), 0);
+	arm(&shot);
+	kprobe_target(&count);
+	unregister_kprobe(kp);
+	KUNIT_EXPECT_EQ(test, count, 1);
+	expect_same(test, &shot, kprobe_target);
+	KUNIT_EXPECT_TRUE(test, has(&shot, kprobe_case));
+}
+
+static void test_kprobe(struct kunit *test)
+{
+	struct kprobe kp = { .pre_handler = kprobe_pre };
+
+	kprobe_case(test, &kp);
+}
+
+/* arm64 steps over the probed instruction by a breakpoint behind its copy. */
+static void test_kprobe_single_step(struct kunit *test)
+{
+	struct kprobe kp = { .post_handler = kprobe_post };
+
+	kprobe_case(test, &kp);
+}
+#else
+CANNOT(test_kprobe, "CONFIG_KPROBES is not set")
+CANNOT(test_kprobe_single_step, "CONFIG_KPROBES is not set")
+#endif
+
+static vm_fault_t fault_shoot(const struct vm_special_mapping *sm,
+			      struct vm_area_struct *vma, struct vm_fault *vmf)
+{
+	shoot(&shot);
+	return VM_FAULT_SIGBUS;
+}
+
+static void test_user_access_fault(struct kunit *test)
+{
+	static const struct vm_special_mapping mapping = {
+		.name = "[scs_trace]",
+		.fault = fault_shoot,
+	};
+	struct vm_area_struct *vma;
+	unsigned long addr;
+	char c;
+
+	addr = kunit_vm_mmap(test, NULL, 0, 2 * PAGE_SIZE, PROT_READ,
+			     MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(addr));
+	addr += PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test, vm_munmap(addr, PAGE_SIZE), 0);
+
+	mmap_write_lock(current->mm);
+	vma = _install_special_mapping(current->mm, addr, PAGE_SIZE,
+				       VM_READ | VM_MAYREAD, &mapping);
+	mmap_write_unlock(current->mm);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(vma));
+
+	arm(&shot);
+	KUNIT_EXPECT_EQ(test, copy_from_user(&c, (void __user *)addr, 1), 1);
+	vm_munmap(addr, PAGE_SIZE);
+	expect_same(test, &shot, fault_shoot);
+	KUNIT_EXPECT_TRUE(test, has(&shot, test_user_access_fault));
+}
+
+#ifdef CONFIG_FUNCTION_TRACER
+static void ftrace_shoot(unsigned long ip, unsigned long parent_ip,
+			 struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	int bit;
+
+	/* Whoever comes up as a CPU is nobody's choice. */
+	if (shot_task && current != shot_task)
+		return;
+	bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	if (bit < 0)
+		return;
+	shoot(&shot);
+	ftrace_test_recursion_unlock(bit);
+}
+
+static struct ftrace_ops shoot_ops = { .func = ftrace_shoot };
+
+/* Take the shot when @tsk, or anybody if NULL, calls the function @name. */
+static void shoot_at(struct kunit *test, char *name, struct task_struct *tsk)
+{
+	shot_task = tsk;
+	if (ftrace_set_filter(&shoot_ops, name, strlen(name), 1))
+		kunit_skip(test, "%s() can't be traced", name);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&shoot_ops), 0);
+	arm(&shot);
+}
+
+static void shoot_at_end(void)
+{
+	unregister_ftrace_function(&shoot_ops);
+	ftrace_free_filter(&shoot_ops);
+}
+
+static noinline void ftrace_target(int *count)
+{
+	WRITE_ONCE(*count, *count + 1);
+}
+
+static void test_ftrace_callback(struct kunit *test)
+{
+	int count = 0;
+
+	shoot_at(test, "ftrace_target", current);
+	ftrace_target(&count);
+	shoot_at_end();
+	KUNIT_EXPECT_EQ(test, count, 1);
+	expect_same(test, &shot, ftrace_target);
+	KUNIT_EXPECT_TRUE(test, has(&shot, test_ftrace_callback));
+}
+
+static void test_kernel_page_fault(struct kunit *test)
+{
+	char *page = vmalloc(PAGE_SIZE), c;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	shoot_at(test, "fixup_exception", current);
+	/* The guard page behind it */
+	KUNIT_EXPECT_EQ(test, copy_from_kernel_nofault(&c, page + PAGE_SIZE, 1),
+			-EFAULT);
+	shoot_at_end();
+	vfree(page);
+	expect_same(test, &shot, ftrace_shoot);
+	KUNIT_EXPECT_TRUE(test, has(&shot, test_kernel_page_fault));
+}
+#else
+CANNOT(test_ftrace_callback, "CONFIG_FUNCTION_TRACER is not set")
+CANNOT(test_kernel_page_fault, "CONFIG_FUNCTION_TRACER is not set")
+#endif
+
+#if defined(CONFIG_KRETPROBES) && defined(CONFIG_FUNCTION_TRACER)
+static int kretprobe_nothing(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 0;
+}
+
+static struct kretprobe kretprobe;
+
+static noinline void kretprobe_target(void)
+{
+	unregister_kretprobe(&kretprobe);
+	arm(&shot);
+}
+
+/*
+ * A kretprobe that goes while it is pending lets its instance go at the return,
+ * through call_rcu(), which saves a trace where KASAN is on. The handlers have
+ * run by then.
+ */
+static void test_kretprobe_after_handlers(struct kunit *test)
+{
+	kretprobe = (struct kretprobe) {
+		.kp.symbol_name = "kretprobe_target",
+		.handler = kretprobe_nothing,
+		.maxactive = 4,
+	};
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&kretprobe), 0);
+	shoot_at(test, "call_rcu", current);
+	atomic_set(&shot.armed, 0);
+	kretprobe_target();
+	shoot_at_end();
+	expect_same(test, &shot, test_kretprobe_after_handlers);
+}
+#else
+CANNOT(test_kretprobe_after_handlers, "needs CONFIG_KRETPROBES and CONFIG_FUNCTION_TRACER")
+#endif
+
+#ifdef CONFIG_VMAP_STACK
+/* Run shoot() as if the stack had overflowed, but with a way back. */
+static noinline void shoot_on_overflow_stack(void)
+{
+	struct stack_info info = stackinfo_get_overflow();
+
+	asm volatile("mov	x19, sp\n"
+		     "mov	sp, %[top]\n"
+		     "mov	x0, %[shot]\n"
+		     "blr	%[fn]\n"
+		     "mov	sp, x19\n"
+		     :
+		     : [top] "r" (info.high), [shot] "r" (&shot), [fn] "r" (shoot)
+		     : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8",
+		       "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+		       "x17", "x19", "x30", "cc", "memory");
+}
+
+static void test_overflow_stack(struct kunit *test)
+{
+	unsigned long flags;
+
+	arm(&shot);
+	local_irq_save(flags);
+	shoot_on_overflow_stack();
+	local_irq_restore(flags);
+	expect_same(test, &shot, shoot_on_overflow_stack);
+}
+#else
+CANNOT(test_overflow_stack, "CONFIG_VMAP_STACK is not set")
+#endif
+
+/* === BPF ================================================================== */
+
+#if defined(CONFIG_BPF_SYSCALL) && defined(CONFIG_BPF_JIT)
+/* What the programs below call. */
+static u64 helper_shoot(void)
+{
+	shoot(&shot);
+	return 7;
+}
+
+static struct bpf_prog *inner_prog;
+
+static u64 helper_run_inner(void)
+{
+	return bpf_prog_run(inner_prog, NULL);
+}
+
+u64 bpf_throw(u64 cookie);	/* a kfunc, which has no header */
+
+static u64 helper_throw(void)
+{
+	bpf_throw(0);
+	return 0;
+}
+
+#define CALL(fn)							\
+	BPF_EMIT_CALL((u64 (*)(u64, u64, u64, u64, u64))(void *)(fn))
+
+/* Compile @insns as the verifier would let it be; skip where there is no JIT. */
+static struct bpf_prog *new_prog(struct kunit *test, const struct bpf_insn *insns,
+				 size_t size, bool boundary, bool exception_cb)
+{
+	struct bpf_prog *prog;
+	int err;
+
+	prog = bpf_prog_alloc(bpf_prog_size(size / sizeof(*insns)), 0);
+	KUNIT_ASSERT_NOT_NULL(test, prog);
+	prog->len = size / sizeof(*insns);
+	memcpy(prog->insnsi, insns, size);
+	prog->type = BPF_PROG_TYPE_TRACING;
+	prog->aux->exception_boundary = boundary;
+	prog->aux->exception_cb = exception_cb;
+	prog->aux->func_idx = exception_cb;
+
+	prog = bpf_prog_select_runtime(prog, &err);
+	if (!prog->jited) {
+		bpf_prog_free(prog);
+		kunit_skip(test, "the JIT is off");
+	}
+	KUNIT_EXPECT_EQ(test, err, 0);
+	bpf_prog_kallsyms_add(prog);
+	return prog;
+}
+
+static void free_prog(struct bpf_prog *prog)
+{
+	bpf_prog_kallsyms_del(prog);
+	bpf_prog_free(prog);
+}
+
+/* Run @prog; whatever it does, x18 must be what it was. */
+static noinline u64 run_prog(struct kunit *test, struct bpf_prog *prog)
+{
+	const unsigned long *before = arch_scs_trace_sp();
+	u64 ret;
+
+	arm(&shot);
+	migrate_disable();
+	rcu_read_lock();
+	ret = bpf_prog_run(prog, NULL);
+	rcu_read_unlock();
+	migrate_enable();
+	KUNIT_EXPECT_PTR_EQ(test, arch_scs_trace_sp(), before);
+	return ret;
+}
+
+static bool in_prog(struct shot *s, struct bpf_prog *prog)
+{
+	unsigned long start = (unsigned long)prog->bpf_func;
+	int i;
+
+	for (i = 0; i < s->nr[BY_SCS]; i++)
+		if (s->entries[BY_SCS][i] - start < prog->jited_len)
+			return true;
+	return false;
+}
+
+static void expect_prog(struct kunit *test, struct bpf_prog *prog)
+{
+	expect_same(test, &shot, run_prog);
+	KUNIT_EXPECT_TRUE(test, in_prog(&shot, prog));
+}
+
+static struct bpf_prog *new_shoot_prog(struct kunit *test)
+{
+	const struct bpf_insn insns[] = {
+		CALL(helper_shoot),
+		BPF_EXIT_INSN(),
+	};
+
+	return new_prog(test, insns, sizeof(insns), false, false);
+}
+
+/* Uses callee-saved registers and its stack, so that there is more in its frame. */
+static struct bpf_prog *new_outer_prog(struct kunit *test, bool exception_cb)
+{
+	const struct bpf_insn insns[] = {
+		BPF_MOV64_IMM(BPF_REG_6, 35),
+		BPF_STX_MEM(BPF_DW, BPF_REG_FP, BPF_REG_6, -8),
+		CALL(helper_run_inner),
+		BPF_LDX_MEM(BPF_DW, BPF_REG_7, BPF_REG_FP, -8),
+		BPF_ALU64_REG(BPF_ADD, BPF_REG_0, BPF_REG_7),
+		BPF_EXIT_INSN(),
+	};
+
+	return new_prog(test, insns, sizeof(insns), false, exception_cb);
+}
+
+static void test_bpf_program(struct kunit *test)
+{
+	struct bpf_prog *prog = new_shoot_prog(test);
+
+	KUNIT_EXPECT_EQ(test, run_prog(test, prog), 7);
+	expect_prog(test, prog);
+	free_prog(prog);
+}
+
+static void test_bpf_program_nested(struct kunit *test)
+{
+	struct bpf_prog *prog = new_outer_prog(test, false);
+
+	inner_prog = new_shoot_prog(test);
+	KUNIT_EXPECT_EQ(test, run_prog(test, prog), 42);
+	expect_prog(test, prog);
+	KUNIT_EXPECT_TRUE(test, in_prog(&shot, inner_prog));
+	free_prog(inner_prog);
+	free_prog(prog);
+}
+
+static void test_bpf_tail_call(struct kunit *test)
+{
+	struct bpf_array *array = kunit_kzalloc(test, sizeof(*array) + sizeof(void *),
+						GFP_KERNEL);
+	const struct bpf_insn insns[] = {
+		BPF_LD_IMM64(BPF_REG_2, (long)array),
+		BPF_MOV64_IMM(BPF_REG_3, 0),
+		BPF_RAW_INSN(BPF_JMP | BPF_TAIL_CALL, 0, 0, 0, 0),
+		BPF_MOV64_IMM(BPF_REG_0, 1),
+		BPF_EXIT_INSN(),
+	};
+	struct bpf_prog *prog, *target;
+
+	KUNIT_ASSERT_NOT_NULL(test, array);
+	target = new_outer_prog(test, false);
+	inner_prog = new_shoot_prog(test);
+	array->map.max_entries = 1;
+	array->ptrs[0] = target;
+
+	prog = new_prog(test, insns, sizeof(insns), false, false);
+	KUNIT_EXPECT_EQ(test, run_prog(test, prog), 42);
+	expect_prog(test, target);
+	KUNIT_EXPECT_FALSE(test, in_prog(&shot, prog));
+	free_prog(prog);
+	free_prog(inner_prog);
+	free_prog(target);
+}
+
+/*
+ * The program that throws is entered, a C function in between, from the one that
+ * is left; the trace is taken in the callback, which takes the latter's place.
+ */
+static void test_bpf_exception(struct kunit *test)
+{
+	const struct bpf_insn insns[] = {
+		CALL(helper_throw),
+		BPF_MOV64_IMM(BPF_REG_0, 1),
+		BPF_EXIT_INSN(),
+	};
+	struct bpf_prog *prog, *callback;
+
+	callback = new_outer_prog(test, true);
+	inner_prog = new_shoot_prog(test);
+	prog = new_prog(test, insns, sizeof(insns), true, false);
+	prog->aux->bpf_exception_cb = (void *)callback->bpf_func;
+
+	KUNIT_EXPECT_EQ(test, run_prog(test, prog), 42);
+	expect_prog(test, callback);
+	KUNIT_EXPECT_TRUE(test, in_prog(&shot, inner_prog));
+	KUNIT_EXPECT_FALSE(test, in_prog(&shot, prog));
+	free_prog(prog);
+	free_prog(inner_prog);
+	free_prog(callback);
+}
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+static noinline int bpf_traced(int arg)
+{
+	barrier();
+	return arg + 1;
+}
+
+static void tramp_release(struct percpu_ref *ref)
+{
+}
+
+static noinline int call_bpf_traced(struct kunit *test)
+{
+	const unsigned long *before = arch_scs_trace_sp();
+	int ret = bpf_traced(41);
+
+	KUNIT_EXPECT_PTR_EQ(test, arch_scs_trace_sp(), before);
+	return ret;
+}
+
+/* A trampoline with one program, before or after the function that it is put on. */
+static void trampoline_case(struct kunit *test, enum bpf_tramp_prog_type when,
+			    u32 flags)
+{
+	static const struct btf_func_model model = {
+		.ret_size = 4, .nr_args = 1, .arg_size = { 4 },
+	};
+	struct bpf_tramp_links *links;
+	struct bpf_tramp_image *im;
+	struct bpf_tramp_link *link;
+	struct ftrace_ops ops = {};
+	struct bpf_prog *prog;
+	void *image;
+	int size;
+
+	links = kunit_kcalloc(test, BPF_TRAMP_MAX, sizeof(*links), GFP_KERNEL);
+	link = kunit_kzalloc(test, sizeof(*link), GFP_KERNEL);
+	im = kunit_kzalloc(test, sizeof(*im), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, links);
+	KUNIT_ASSERT_NOT_NULL(test, link);
+	KUNIT_ASSERT_NOT_NULL(test, im);
+	KUNIT_ASSERT_EQ(test, percpu_ref_init(&im->pcref, tramp_release, 0,
+					      GFP_KERNEL), 0);
+
+	prog = new_shoot_prog(test);
+	link->link.prog = prog;
+	links[when].links[0] = link;
+	links[when].nr_links = 1;
+
+	size = arch_bpf_trampoline_size(&model, flags, links, bpf_traced);
+	KUNIT_ASSERT_GT(test, size, 0);
+	image = arch_alloc_bpf_trampoline(size);
+	KUNIT_ASSERT_NOT_NULL(test, image);
+	KUNIT_EXPECT_GT(test, arch_prepare_bpf_trampoline(im, image, image + size,
+							  &model, flags, links,
+							  bpf_traced), 0);
+
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, (unsigned long)bpf_traced,
+						   0, 0), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&ops, (unsigned long)image), 0);
+	arm(&shot);
+	KUNIT_EXPECT_EQ(test, call_bpf_traced(test), 42);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&ops, (unsigned long)image,
+						       true), 0);
+	synchronize_rcu_tasks();
+
+	expect_same(test, &shot, bpf_traced);
+	KUNIT_EXPECT_TRUE(test, in_prog(&shot, prog));
+	KUNIT_EXPECT_TRUE(test, has(&shot, call_bpf_traced));
+	arch_free_bpf_trampoline(image, size);
+	percpu_ref_exit(&im->pcref);
+	free_prog(prog);
+}
+
+static void test_bpf_trampoline_entry(struct kunit *test)
+{
+	trampoline_case(test, BPF_TRAMP_FENTRY, BPF_TRAMP_F_RESTORE_REGS);
+}
+
+static void test_bpf_trampoline_exit(struct kunit *test)
+{
+	trampoline_case(test, BPF_TRAMP_FEXIT,
+			BPF_TRAMP_F_CALL_ORIG | BPF_TRAMP_F_SKIP_FRAME);
+}
+#else
+CANNOT(test_bpf_trampoline_entry, "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS is not set")
+CANNOT(test_bpf_trampoline_exit, "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS is not set")
+#endif
+#else
+CANNOT(test_bpf_program, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
+CANNOT(test_bpf_program_nested, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
+CANNOT(test_bpf_tail_call, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
+CANNOT(test_bpf_exception, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
+CANNOT(test_bpf_trampoline_entry, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
+CANNOT(test_bpf_trampoline_exit, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
+#endif
+
+/* === CPUs, suspend, firmware ============================================== */
+
+#ifdef CONFIG_HOTPLUG_CPU
+static long cpu_shoot(void *arg)
+{
+	shoot(&shot);
+	return 0;
+}
+
+static int cpu_going_down(unsigned int cpu)
+{
+	shoot(&shot);
+	return 0;
+}
+
+/* Another CPU than this one, which may go. */
+static unsigned int some_cpu(struct kunit *test)
+{
+	unsigned int cpu = cpumask_last(cpu_online_mask);
+
+	if (!cpu)
+		kunit_skip(test, "needs a second CPU");
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	return cpu;
+}
+
+static void test_cpu_going_down(struct kunit *test)
+{
+	unsigned int cpu = some_cpu(test);
+	int state;
+
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "scs_trace:test",
+					  NULL, cpu_going_down);
+	KUNIT_ASSERT_GE(test, state, 0);
+	arm(&shot);
+	KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
+	cpuhp_remove_state_nocalls(state);
+	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+	expect_same(test, &shot, cpu_going_down);
+	KUNIT_EXPECT_EQ(test, shot.cpu, cpu);
+}
+
+static void test_cpu_after_hotplug(struct kunit *test)
+{
+	unsigned int cpu = some_cpu(test);
+
+	KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
+	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+	arm(&shot);
+	work_on_cpu(cpu, cpu_shoot, NULL);
+	expect_same(test, &shot, cpu_shoot);
+	KUNIT_EXPECT_EQ(test, shot.cpu, cpu);
+}
+
+#ifdef CONFIG_FUNCTION_TRACER
+static void test_secondary_cpu_coming_up(struct kunit *test)
+{
+	unsigned int cpu = some_cpu(test);
+
+	KUNIT_EXPECT_EQ(test, remove_cpu(cpu), 0);
+	shoot_at(test, "notify_cpu_starting", NULL);
+	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+	shoot_at_end();
+	expect_same(test, &shot, ftrace_shoot);
+	KUNIT_EXPECT_EQ(test, shot.cpu, cpu);
+	KUNIT_EXPECT_TRUE(test, is_idle_task(shot.where));
+}
+#else
+CANNOT(test_secondary_cpu_coming_up, "CONFIG_FUNCTION_TRACER is not set")
+#endif
+#else
+CANNOT(test_cpu_going_down, "CONFIG_HOTPLUG_CPU is not set")
+CANNOT(test_cpu_after_hotplug, "CONFIG_HOTPLUG_CPU is not set")
+CANNOT(test_secondary_cpu_coming_up, "CONFIG_HOTPLUG_CPU is not set")
+#endif
+
+#ifdef CONFIG_SUSPEND
+static bool suspended;
+
+static int s2idle_late(void)
+{
+	WRITE_ONCE(suspended, true);
+	return 0;
+}
+
+static const struct platform_s2idle_ops s2idle_ops = {
+	.prepare_late = s2idle_late,
+};
+
+/* A timer that still runs when all devices are asleep, and wakes them again. */
+static enum hrtimer_restart hrtimer_wake(struct hrtimer *timer)
+{
+	if (!READ_ONCE(suspended) || !is_idle_task(current)) {
+		hrtimer_forward_now(timer, ns_to_ktime(5 * NSEC_PER_MSEC));
+		return HRTIMER_RESTART;
+	}
+	shoot(&shot);
+	pm_system_wakeup();
+	return HRTIMER_NORESTART;
+}
+
+static void test_suspend_to_idle(struct kunit *test)
+{
+	int err;
+
+	arm(&shot);
+	suspended = false;
+	s2idle_set_ops(&s2idle_ops);
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	start_hrtimer(hrtimer_wake);
+	err = pm_suspend(PM_SUSPEND_TO_IDLE);
+	hrtimer_cancel(&irq.hrtimer);
+	s2idle_set_ops(NULL);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	expect_same(test, &shot, cpu_startup_entry);
+	KUNIT_EXPECT_TRUE(test, shot.in_place & HARDIRQ_MASK);
+}
+#else
+CANNOT(test_suspend_to_idle, "CONFIG_SUSPEND is not set")
+#endif
+
+#ifdef CONFIG_EFI
+static enum hrtimer_restart hrtimer_efi(struct hrtimer *timer)
+{
+	if (!current_in_efi()) {
+		hrtimer_forward_now(timer, ns_to_ktime(20 * NSEC_PER_USEC));
+		return HRTIMER_RESTART;
+	}
+	shoot(&shot);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * Firmware has frames of its own, as it likes. What interrupts it must not be told
+ * by the collector; and x18 must be what it was afterwards.
+ */
+static void test_efi_runtime_call(struct kunit *test)
+{
+	const unsigned long *before = arch_scs_trace_sp();
+	efi_status_t status = EFI_SUCCESS;
+	efi_time_cap_t cap;
+	efi_time_t tm;
+	int i;
+
+	if (!efi_enabled(EFI_RUNTIME_SERVICES))
+		kunit_skip(test, "not booted by EFI firmware");
+
+	arm(&shot);
+	migrate_disable();
+	start_hrtimer(hrtimer_efi);
+	for (i = 0; i < 100000 && !was_taken(&shot); i++) {
+		arch_efi_call_virt_setup();
+		status = arch_efi_call_virt(efi.runtime, get_time, &tm, &cap);
+		arch_efi_call_virt_teardown();
+	}
+	migrate_enable();
+	hrtimer_cancel(&irq.hrtimer);
+	KUNIT_EXPECT_EQ(test, status, EFI_SUCCESS);
+	KUNIT_EXPECT_PTR_EQ(test, arch_scs_trace_sp(), before);
+	KUNIT_ASSERT_TRUE(test, shot.taken);
+	KUNIT_EXPECT_EQ(test, shot.nr[BY_SCS], -EFAULT);
+	KUNIT_EXPECT_GT(test, shot.nr[BY_WALK], 2);
+
+	arm(&shot);
+	shoot(&shot);
+	expect_same(test, &shot, test_efi_runtime_call);
+}
+#else
+CANNOT(test_efi_runtime_call, "CONFIG_EFI is not set")
+#endif
+
+/* === Tasks that end ======================================================= */
+
+#ifdef CONFIG_TRACEPOINTS
+static void exit_shoot(void *data, struct task_struct *tsk)
+{
+	if (tsk == READ_ONCE(shot_task))
+		shoot(&shot);
+}
+
+static void exit_case(struct kunit *test, struct task_struct *tsk,
+		      void (*end)(struct task_struct *tsk))
+{
+	WRITE_ONCE(shot_task, tsk);
+	KUNIT_ASSERT_EQ(test, register_trace_sched_process_exit(exit_shoot, NULL), 0);
+	arm(&shot);
+	end(tsk);
+	wait_taken(&shot);
+	unregister_trace_sched_process_exit(exit_shoot, NULL);
+	tracepoint_synchronize_unregister();
+	expect_same(test, &shot, do_exit);
+	KUNIT_EXPECT_PTR_EQ(test, shot.where, tsk);
+}
+
+static int wait_thread(void *data)
+{
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!kthread_should_stop())
+			schedule();
+		__set_current_state(TASK_RUNNING);
+	}
+	return 0;
+}
+
+static void end_kthread(struct task_struct *tsk)
+{
+	kthread_stop(tsk);
+}
+
+static void test_kthread_exit(struct kunit *test)
+{
+	struct task_struct *tsk = kthread_run(wait_thread, NULL, "scs_exit");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(tsk));
+	get_task_struct(tsk);
+	exit_case(test, tsk, end_kthread);
+	put_task_struct(tsk);
+}
+
+static int find_user_task(struct subprocess_info *info, struct cred *new)
+{
+	struct task_struct **tsk = info->data;
+
+	*tsk = get_task_struct(current);
+	return 0;
+}
+
+static void end_user_task(struct task_struct *tsk)
+{
+	send_sig(SIGKILL, tsk, 1);
+}
+
+static void test_user_task_exit(struct kunit *test)
+{
+	char path[] = "/init", arg[] = "block";
+	char *argv[3] = { path, arg };
+	struct task_struct *tsk = NULL;
+	struct subprocess_info *info;
+	int err;
+
+	wait_for_initramfs();
+	info = call_usermodehelper_setup(path, argv, NULL, GFP_KERNEL,
+					 find_user_task, NULL, &tsk);
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	err = call_usermodehelper_exec(info, UMH_WAIT_EXEC);
+	if (err) {
+		if (tsk)
+			put_task_struct(tsk);
+		kunit_skip(test, "no /init in the initramfs");
+	}
+	exit_case(test, tsk, end_user_task);
+	put_task_struct(tsk);
+}
+#else
+CANNOT(test_kthread_exit, "CONFIG_TRACEPOINTS is not set")
+CANNOT(test_user_task_exit, "CONFIG_TRACEPOINTS is not set")
+#endif
+
+/* Once it has no stack any more there is nothing to tell, both ways. */
+static int end_at_once(void *data)
+{
+	return 0;
+}
+
+static void test_task_without_stack(struct kunit *test)
+{
+	struct task_struct *tsk = kthread_create(end_at_once, NULL, "scs_ended");
+	unsigned long entries[8];
+	int i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(tsk));
+	get_task_struct(tsk);
+	wake_up_process(tsk);
+	for (i = 0; i < 1000 && task_stack_page(tsk); i++)
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(test, stack_trace_save_tsk(tsk, entries, ARRAY_SIZE(entries),
+						   0), 0);
+	put_task_struct(tsk);
+}
+
+static int context_test_init(struct kunit *test)
+{
+	if (!scs_is_enabled())
+		kunit_skip(test, "no shadow call stacks on this CPU");
+	return 0;
+}
+
+static void context_test_exit(struct kunit *test)
+{
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+static struct kunit_case context_test_cases[] = {
+	KUNIT_CASE(test_boot_before_irq_stacks),
+	KUNIT_CASE(test_boot_after_irq_stacks),
+	KUNIT_CASE(test_task),
+	KUNIT_CASE(test_hardirq),
+	KUNIT_CASE(test_hardirq_nested),
+	KUNIT_CASE(test_softirq_after_hardirq),
+	KUNIT_CASE(test_softirq_own_stack),
+	KUNIT_CASE(test_ksoftirqd),
+	KUNIT_CASE(test_pseudo_nmi),
+	KUNIT_CASE(test_pseudo_nmi_in_hardirq),
+	KUNIT_CASE(test_idle),
+	KUNIT_CASE(test_warn),
+	KUNIT_CASE(test_kprobe),
+	KUNIT_CASE(test_kprobe_single_step),
+	KUNIT_CASE(test_user_access_fault),
+	KUNIT_CASE(test_ftrace_callback),
+	KUNIT_CASE(test_kernel_page_fault),
+	KUNIT_CASE(test_kretprobe_after_handlers),
+	KUNIT_CASE(test_overflow_stack),
+	KUNIT_CASE(test_bpf_program),
+	KUNIT_CASE(test_bpf_program_nested),
+	KUNIT_CASE(test_bpf_tail_call),
+	KUNIT_CASE(test_bpf_exception),
+	KUNIT_CASE(test_bpf_trampoline_entry),
+	KUNIT_CASE(test_bpf_trampoline_exit),
+	KUNIT_CASE(test_cpu_going_down),
+	KUNIT_CASE(test_cpu_after_hotplug),
+	KUNIT_CASE(test_secondary_cpu_coming_up),
+	KUNIT_CASE(test_suspend_to_idle),
+	KUNIT_CASE(test_efi_runtime_call),
+	KUNIT_CASE(test_kthread_exit),
+	KUNIT_CASE(test_user_task_exit),
+	KUNIT_CASE(test_task_without_stack),
+	{}
+};
+
+static struct kunit_suite context_test_suite = {
+	.name = "scs_trace_context",
+	.init = context_test_init,
+	.exit = context_test_exit,
+	.test_cases = context_test_cases,
+};
+
+kunit_test_suite(context_test_suite);
