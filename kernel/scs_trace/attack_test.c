@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit: whatever shadow call stacks, x18 and registers are made up, the answer is an errno or the right trace. */
+/* KUnit: whatever is made up, the answer is an errno or the right trace, and never a fault. */
 
 #include <kunit/test.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit: in each context that saves traces, the collector tells what the frame-pointer unwinder tells. */
+/* KUnit: in each context the collector tells what the frame-pointer unwinder tells. */
 
 #define pr_fmt(fmt) "scs_trace_context: " fmt
 
@@ -257,18 +257,27 @@ static noinline notrace void spin(bool *busy)
 		barrier();
 }
 
+/* A leaf is no entry's caller, neither way: its caller's caller is. */
+static noinline void spin_in(bool *busy)
+{
+	spin(busy);
+	barrier();
+}
+
 /**
  * struct interrupt - what an interrupt does when it hits spin()
  * @hrtimer: comes back until it does hit it
  * @fire: what to do then
  * @busy: what the task spins on
  * @busy_in_irq: what the handler spins on
+ * @nested: whether an NMI has to wait for that
  */
 static struct interrupt {
 	struct hrtimer hrtimer;
 	void (*fire)(void);
 	bool busy;
 	bool busy_in_irq;
+	bool nested;
 } irq;
 
 static bool hit_spin(struct pt_regs *regs)
@@ -303,7 +312,7 @@ static void spin_under_hrtimer(void (*fire)(void))
 	irq.fire = fire;
 	migrate_disable();
 	start_hrtimer(hrtimer_fire);
-	spin(&irq.busy);
+	spin_in(&irq.busy);
 	migrate_enable();
 	hrtimer_cancel(&irq.hrtimer);
 }
@@ -321,10 +330,7 @@ static void test_hardirq(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has(&shot, test_hardirq));
 }
 
-static void test_hardirq_nested(struct kunit *test)
-{
-	kunit_skip(test, "interrupts have one priority: none comes in a handler but NMIs");
-}
+CANNOT(test_hardirq_nested, "interrupts have one priority: none but NMIs comes in a handler")
 
 static void tasklet_shoot(struct tasklet_struct *tasklet)
 {
@@ -390,8 +396,7 @@ static void nmi_fire(struct perf_event *event, struct perf_sample_data *data,
 {
 	if (!in_nmi() || !hit_spin(regs))
 		return;
-	/* In the handler where the handler spins. */
-	if (READ_ONCE(irq.busy_in_irq) && !in_hardirq())
+	if (irq.nested && !READ_ONCE(irq.busy_in_irq))
 		return;
 	shoot(&shot);
 	WRITE_ONCE(irq.busy, false);
@@ -401,7 +406,7 @@ static void nmi_fire(struct perf_event *event, struct perf_sample_data *data,
 static void spin_in_irq(void)
 {
 	WRITE_ONCE(irq.busy_in_irq, true);
-	spin(&irq.busy_in_irq);
+	spin_in(&irq.busy_in_irq);
 }
 
 static void spin_under_nmi(struct kunit *test, bool in_irq)
@@ -418,6 +423,8 @@ static void spin_under_nmi(struct kunit *test, bool in_irq)
 	if (!system_uses_irq_prio_masking())
 		kunit_skip(test, "no pseudo-NMIs: needs irqchip.gicv3_pseudo_nmi=1 and a GICv3");
 
+	irq.nested = in_irq;
+	irq.busy_in_irq = false;
 	migrate_disable();
 	event = perf_event_create_kernel_counter(&attr, smp_processor_id(), NULL,
 						 nmi_fire, NULL);
@@ -427,8 +434,7 @@ static void spin_under_nmi(struct kunit *test, bool in_irq)
 		} else {
 			arm(&shot);
 			irq.busy = true;
-			irq.busy_in_irq = false;
-			spin(&irq.busy);
+			spin_in(&irq.busy);
 		}
 		perf_event_release_kernel(event);
 	}
@@ -438,12 +444,12 @@ static void spin_under_nmi(struct kunit *test, bool in_irq)
 	expect_same(test, &shot, nmi_fire);
 	KUNIT_EXPECT_TRUE(test, shot.in_place & NMI_MASK);
 	KUNIT_EXPECT_TRUE(test, has(&shot, spin));
-	KUNIT_EXPECT_TRUE(test, has(&shot, spin_under_nmi));
 }
 
 static void test_pseudo_nmi(struct kunit *test)
 {
 	spin_under_nmi(test, false);
+	KUNIT_EXPECT_TRUE(test, has(&shot, spin_under_nmi));
 }
 
 static void test_pseudo_nmi_in_hardirq(struct kunit *test)
@@ -481,6 +487,9 @@ static void test_idle(struct kunit *test)
 }
 
 /* === Exceptions =========================================================== */
+
+CANNOT(test_bug, "BUG() would end the test; WARN() takes the same way here")
+CANNOT(test_hardware_single_step, "nothing but kgdb steps through the kernel")
 
 #ifdef CONFIG_TRACEPOINTS
 static void warn_shoot(void *data, enum error_detector detector, unsigned long id)
@@ -524,26 +533,26 @@ static noinline void kprobe_target(int *count)
 	WRITE_ONCE(*count, *count + 1);
 }
 
-static void kprobe_case(struct kunit *test, struct kprobe *kp)
+static void kprobe_case(struct kunit *test, struct kprobe *kp, void *caller)
 {
 	int count = 0;
 
-	/* Past what ftrace may have patched, where nothing is simulated. */
+	/* Past what ftrace may have patched */
 	kp->addr = (kprobe_opcode_t *)kprobe_target + 4;
 	KUNIT_ASSERT_EQ(test, register_kprobe(kp), 0);
 	arm(&shot);
 	kprobe_target(&count);
 	unregister_kprobe(kp);
 	KUNIT_EXPECT_EQ(test, count, 1);
-	expect_same(test, &shot, kprobe_target);
-	KUNIT_EXPECT_TRUE(test, has(&shot, kprobe_case));
+	expect_same(test, &shot, caller);
 }
 
 static void test_kprobe(struct kunit *test)
 {
 	struct kprobe kp = { .pre_handler = kprobe_pre };
 
-	kprobe_case(test, &kp);
+	kprobe_case(test, &kp, test_kprobe);
+	KUNIT_EXPECT_TRUE(test, has(&shot, kprobe_target));
 }
 
 /* arm64 steps over the probed instruction by a breakpoint behind its copy. */
@@ -551,7 +560,7 @@ static void test_kprobe_single_step(struct kunit *test)
 {
 	struct kprobe kp = { .post_handler = kprobe_post };
 
-	kprobe_case(test, &kp);
+	kprobe_case(test, &kp, test_kprobe_single_step);
 }
 #else
 CANNOT(test_kprobe, "CONFIG_KPROBES is not set")
@@ -773,6 +782,7 @@ static struct bpf_prog *new_prog(struct kunit *test, const struct bpf_insn *insn
 	prog->len = size / sizeof(*insns);
 	memcpy(prog->insnsi, insns, size);
 	prog->type = BPF_PROG_TYPE_TRACING;
+	prog->aux->stack_depth = 16;
 	prog->aux->exception_boundary = boundary;
 	prog->aux->exception_cb = exception_cb;
 	prog->aux->func_idx = exception_cb;
@@ -930,7 +940,7 @@ static void test_bpf_exception(struct kunit *test)
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 static noinline int bpf_traced(int arg)
 {
-	barrier();
+	OPTIMIZER_HIDE_VAR(arg);
 	return arg + 1;
 }
 
@@ -1305,6 +1315,8 @@ static void test_task_without_stack(struct kunit *test)
 	put_task_struct(tsk);
 }
 
+CANNOT(test_module_init_and_exit, "the initramfs has no module")
+
 static int context_test_init(struct kunit *test)
 {
 	if (!scs_is_enabled())
@@ -1330,8 +1342,10 @@ static struct kunit_case context_test_cases[] = {
 	KUNIT_CASE(test_pseudo_nmi_in_hardirq),
 	KUNIT_CASE(test_idle),
 	KUNIT_CASE(test_warn),
+	KUNIT_CASE(test_bug),
 	KUNIT_CASE(test_kprobe),
 	KUNIT_CASE(test_kprobe_single_step),
+	KUNIT_CASE(test_hardware_single_step),
 	KUNIT_CASE(test_user_access_fault),
 	KUNIT_CASE(test_ftrace_callback),
 	KUNIT_CASE(test_kernel_page_fault),
@@ -1351,6 +1365,7 @@ static struct kunit_case context_test_cases[] = {
 	KUNIT_CASE(test_kthread_exit),
 	KUNIT_CASE(test_user_task_exit),
 	KUNIT_CASE(test_task_without_stack),
+	KUNIT_CASE(test_module_init_and_exit),
 	{}
 };
 

@@ -150,7 +150,8 @@ int arch_scs_trace_regs(const struct pt_regs *regs, const unsigned long *sp,
  *
  * Context: debug exception.
  */
-void arch_kretprobe_fixup_return(struct pt_regs *regs, kprobe_opcode_t *addr)
+void __kprobes arch_kretprobe_fixup_return(struct pt_regs *regs,
+					   kprobe_opcode_t *addr)
 {
 	unsigned long trampoline = (unsigned long)kretprobe_trampoline_addr();
 	unsigned long *entry = (unsigned long *)regs->regs[18];
@@ -162,7 +163,6 @@ void arch_kretprobe_fixup_return(struct pt_regs *regs, kprobe_opcode_t *addr)
 	    *entry == trampoline)
 		*entry = (unsigned long)addr;
 }
-NOKPROBE_SYMBOL(arch_kretprobe_fixup_return);
 #endif
 
 #ifdef CONFIG_DYNAMIC_SCS
