@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Finds which parts of which arm64 shadow call stacks make up a trace. */
 
+#include <linux/export.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -183,4 +184,6 @@ void noinstr scs_trace_patch_nop(struct alt_instr *alt, __le32 *origptr,
 	for (i = 0; i < nr_inst; i++)
 		updptr[i] = cpu_to_le32(aarch64_insn_gen_nop());
 }
+/* NEON crypto may be in modules. */
+EXPORT_SYMBOL_GPL(scs_trace_patch_nop);
 #endif
