@@ -9,6 +9,16 @@
 struct pt_regs;
 struct task_struct;
 
+/**
+ * struct scs_trace_span - a part of a shadow call stack that belongs to a trace
+ * @top: one past the newest entry
+ * @base: the oldest entry
+ */
+struct scs_trace_span {
+	const unsigned long *top;
+	const unsigned long *base;
+};
+
 #ifdef CONFIG_SCS_TRACE
 
 #include <linux/atomic.h>
@@ -38,16 +48,6 @@ enum scs_trace_reason {
 };
 
 /**
- * struct scs_trace_span - a part of a shadow call stack that belongs to a trace
- * @top: one past the newest entry
- * @base: the oldest entry
- */
-struct scs_trace_span {
-	const unsigned long *top;
-	const unsigned long *base;
-};
-
-/**
  * struct scs_trace_source - where a trace lies, as the architecture found it
  * @pc: the newest entry, where that is on no shadow call stack
  * @has_pc: whether it is so
@@ -66,17 +66,28 @@ struct scs_trace_source {
  * @traces: traces taken from a shadow call stack
  * @frames: entries handed out in them
  * @fallbacks: traces refused, by &enum scs_trace_reason
+ * @walks: refused ones that a walk over frame records gave instead
+ * @walk_frames: entries handed out in them
+ * @walks_declined: refused ones that such a walk could not give either
  * @peeks: traces that were read in place; not atomic for the sake of speed, so
  *	that an interrupt in the middle may cost the count of some
+ * @plain_walks: walks on a kernel without shadow call stacks, not counted among
+ *	@fallbacks and @walks; not atomic either
+ * @plain_walk_frames: entries handed out in them
  *
- * But for @peeks updated atomically and without a barrier: the sums are exact
- * in every context including NMI, and a task that migrates between finding its
- * CPU's counters and adding to them merely adds to another CPU's.
+ * The others are updated atomically and without a barrier: the sums are exact in
+ * every context including NMI, and a task that migrates between finding its CPU's
+ * counters and adding to them merely adds to another CPU's.
  */
 struct scs_trace_counters {
 	unsigned long peeks;
+	unsigned long plain_walks;
+	unsigned long plain_walk_frames;
 	atomic64_t traces;
 	atomic64_t frames;
+	atomic64_t walks;
+	atomic64_t walk_frames;
+	atomic64_t walks_declined;
 	atomic64_t fallbacks[SCS_TRACE_NR_REASONS];
 };
 
@@ -104,6 +115,45 @@ static __always_inline bool scs_trace_hooked(struct task_struct *tsk)
 #endif
 	return false;
 }
+
+/* Whether there is no shadow call stack on this machine, so that all traces are walks. */
+static __always_inline bool scs_trace_walks(void)
+{
+	return !scs_is_enabled();
+}
+
+/**
+ * scs_trace_walk() - follow frame records, on a kernel without shadow call stacks
+ * @pc: the first entry, a return address
+ * @fp: the frame pointer of the function that @pc lies in
+ * @store: where to put the entries, the newest first
+ * @size: how many fit into @store
+ * @skipnr: how many of the newest to leave out
+ *
+ * Context: any, NMI included.
+ * Return: the number of entries stored. An errno, which nothing has counted yet,
+ * where the trace must be had from stack_trace_save().
+ */
+static __always_inline int scs_trace_walk(unsigned long pc, unsigned long fp,
+					  unsigned long *store,
+					  unsigned int size, unsigned int skipnr)
+{
+	struct scs_trace_counters *counters;
+	int nr;
+
+	if (!static_branch_likely(&scs_trace_enabled))
+		return -ECANCELED;
+
+	nr = arch_scs_trace_walk(pc, fp, store, size, skipnr);
+	if (likely(nr >= 0)) {
+		counters = raw_cpu_ptr(&scs_trace_counters);
+		counters->plain_walks++;
+		counters->plain_walk_frames += nr;
+	}
+	return nr;
+}
+
+#ifdef CONFIG_SCS_TRACE_SHADOW
 
 /* The part of scs_trace_save() and scs_trace_peek() that is their fast path. */
 static __always_inline bool scs_trace_plain(const unsigned long *sp,
@@ -145,6 +195,9 @@ static __always_inline unsigned long scs_trace_peek(const unsigned long **top,
 
 bool scs_trace_peek_current(const unsigned long *top,
 			    struct scs_trace_span *span, bool *whole);
+
+#endif /* CONFIG_SCS_TRACE_SHADOW */
+
 int scs_trace_save(unsigned long *store, unsigned int size, unsigned int skipnr);
 int scs_trace_save_tsk(struct task_struct *tsk, unsigned long *store,
 		       unsigned int size, unsigned int skipnr);
@@ -153,22 +206,16 @@ int scs_trace_save_regs(struct pt_regs *regs, unsigned long *store,
 
 #else /* CONFIG_SCS_TRACE */
 
-struct scs_trace_span {
-	const unsigned long *top;
-	const unsigned long *base;
-};
-
-static inline unsigned long scs_trace_peek(const unsigned long **top,
-					   bool wanted)
-{
-	return 0;
-}
-
-static inline bool scs_trace_peek_current(const unsigned long *top,
-					  struct scs_trace_span *span,
-					  bool *whole)
+static inline bool scs_trace_walks(void)
 {
 	return false;
+}
+
+static inline int scs_trace_walk(unsigned long pc, unsigned long fp,
+				 unsigned long *store, unsigned int size,
+				 unsigned int skipnr)
+{
+	return -EOPNOTSUPP;
 }
 
 static inline int scs_trace_save(unsigned long *store, unsigned int size,
@@ -192,5 +239,22 @@ static inline int scs_trace_save_regs(struct pt_regs *regs,
 }
 
 #endif /* CONFIG_SCS_TRACE */
+
+#ifndef CONFIG_SCS_TRACE_SHADOW
+
+static inline unsigned long scs_trace_peek(const unsigned long **top,
+					   bool wanted)
+{
+	return 0;
+}
+
+static inline bool scs_trace_peek_current(const unsigned long *top,
+					  struct scs_trace_span *span,
+					  bool *whole)
+{
+	return false;
+}
+
+#endif /* CONFIG_SCS_TRACE_SHADOW */
 
 #endif /* _LINUX_SCS_TRACE_H */

@@ -10,13 +10,6 @@
 
 #include "scs_trace.h"
 
-/* === Data ================================================================= */
-
-DEFINE_PER_CPU(struct scs_trace_counters, scs_trace_counters);
-
-/* Written by the early parameter and by debugfs, under the jump label lock. */
-DEFINE_STATIC_KEY_TRUE(scs_trace_enabled);
-
 /* === Fast path: the current task, in task context ========================= */
 
 static __always_inline int scs_trace_count(unsigned int frames)
@@ -77,7 +70,8 @@ scs_trace_copy(unsigned long *store, const unsigned long *newest,
 }
 
 static int scs_trace_save_slow(unsigned long *store, unsigned int size,
-			       unsigned int skipnr, const unsigned long *sp);
+			       unsigned int skipnr, const unsigned long *sp,
+			       unsigned long pc, unsigned long fp);
 
 /**
  * scs_trace_save() - save the current task's trace from the shadow call stack
@@ -92,10 +86,11 @@ static int scs_trace_save_slow(unsigned long *store, unsigned int size,
  * nothing needs to be locked or read twice.
  *
  * Context: any, NMI included. Never sleeps, takes no locks.
- * Return: the number of entries stored, or why the shadow call stack can't be
- * vouched for: -ECANCELED (switched off), -EOPNOTSUPP (not in use on this
- * machine), -EBUSY (a tracer replaced return addresses), -EFAULT (x18 points
- * into no known shadow call stack).
+ * Return: the number of entries stored, off the shadow call stack or else off the
+ * frame records; or, where neither can be vouched for, what is wrong with the shadow
+ * call stack: -ECANCELED (switched off), -EOPNOTSUPP (not in use on this machine),
+ * -EBUSY (a tracer replaced return addresses), -EFAULT (x18 points into no known
+ * shadow call stack).
  */
 noinline int scs_trace_save(unsigned long *store, unsigned int size,
 			    unsigned int skipnr)
@@ -104,7 +99,9 @@ noinline int scs_trace_save(unsigned long *store, unsigned int size,
 	unsigned long depth;
 
 	if (!scs_trace_plain(sp, &depth))
-		return scs_trace_save_slow(store, size, skipnr, sp);
+		return scs_trace_save_slow(store, size, skipnr, sp,
+					   scs_trace_caller_pc(),
+					   scs_trace_caller_fp());
 
 	if (unlikely(skipnr >= depth))
 		return scs_trace_count(0);
@@ -181,7 +178,8 @@ static int scs_trace_forbidden(struct task_struct *tsk)
 
 static noinline int scs_trace_save_slow(unsigned long *store, unsigned int size,
 					unsigned int skipnr,
-					const unsigned long *sp)
+					const unsigned long *sp,
+					unsigned long pc, unsigned long fp)
 {
 	struct scs_trace_cursor cur = { store, size, skipnr };
 	struct scs_trace_source src;
@@ -191,7 +189,7 @@ static noinline int scs_trace_save_slow(unsigned long *store, unsigned int size,
 	if (!err)
 		err = arch_scs_trace_current(sp, &src);
 	if (err)
-		return scs_trace_count_fallback(err);
+		return scs_trace_fall_back(err, pc, fp, store, size, skipnr);
 
 	scs_trace_emit_source(&cur, &src, false);
 	return scs_trace_count(cur.len);
@@ -234,7 +232,8 @@ noinline bool scs_trace_peek_current(const unsigned long *top,
  *
  * Context: any, NMI included. Never sleeps, takes no locks.
  * Return: as scs_trace_save(); or -EINVAL where @regs were not saved by an
- * exception from the kernel that is still being handled by the current task.
+ * exception from the kernel that is still being handled by the current task, nor
+ * lead to frame records of that task.
  */
 noinline int scs_trace_save_regs(struct pt_regs *regs, unsigned long *store,
 				 unsigned int size, unsigned int skipnr)
@@ -247,7 +246,7 @@ noinline int scs_trace_save_regs(struct pt_regs *regs, unsigned long *store,
 	if (!err)
 		err = arch_scs_trace_regs(regs, arch_scs_trace_sp(), &src);
 	if (err)
-		return scs_trace_count_fallback(err);
+		return scs_trace_fall_back_regs(err, regs, store, size, skipnr);
 
 	scs_trace_emit_source(&cur, &src, false);
 	return scs_trace_count(cur.len);

@@ -19,6 +19,11 @@
 
 /* === Data ================================================================= */
 
+DEFINE_PER_CPU(struct scs_trace_counters, scs_trace_counters);
+
+/* Written by the early parameter and by debugfs, under the jump label lock. */
+DEFINE_STATIC_KEY_TRUE(scs_trace_enabled);
+
 static const struct {
 	int err;
 	const char *name;
@@ -72,12 +77,24 @@ void scs_trace_sum(struct scs_trace_counters *sum)
 			per_cpu_ptr(&scs_trace_counters, cpu);
 
 		sum->peeks += READ_ONCE(counters->peeks);
+		sum->plain_walks += READ_ONCE(counters->plain_walks);
+		sum->plain_walk_frames += READ_ONCE(counters->plain_walk_frames);
 		atomic64_add(atomic64_read(&counters->traces), &sum->traces);
 		atomic64_add(atomic64_read(&counters->frames), &sum->frames);
+		atomic64_add(atomic64_read(&counters->walks), &sum->walks);
+		atomic64_add(atomic64_read(&counters->walk_frames),
+			     &sum->walk_frames);
+		atomic64_add(atomic64_read(&counters->walks_declined),
+			     &sum->walks_declined);
 		for (i = 0; i < SCS_TRACE_NR_REASONS; i++)
 			atomic64_add(atomic64_read(&counters->fallbacks[i]),
 				     &sum->fallbacks[i]);
 	}
+
+	/* Plain walks are those for want of a shadow call stack. */
+	atomic64_add(sum->plain_walks, &sum->walks);
+	atomic64_add(sum->plain_walk_frames, &sum->walk_frames);
+	atomic64_add(sum->plain_walks, &sum->fallbacks[SCS_TRACE_NO_SCS]);
 }
 
 /*
@@ -158,6 +175,10 @@ static int scs_trace_stats_show(struct seq_file *m, void *unused)
 	for (i = 0; i < SCS_TRACE_NR_REASONS; i++)
 		seq_printf(m, "fallback_%s: %lld\n", scs_trace_reasons[i].name,
 			   atomic64_read(&sum.fallbacks[i]));
+	seq_printf(m, "walks: %lld\n", atomic64_read(&sum.walks));
+	seq_printf(m, "walk_frames: %lld\n", atomic64_read(&sum.walk_frames));
+	seq_printf(m, "walks_declined: %lld\n",
+		   atomic64_read(&sum.walks_declined));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(scs_trace_stats);

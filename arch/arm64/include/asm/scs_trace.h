@@ -19,7 +19,7 @@
  * same, can run them before.
  */
 	.macro	__scs_trace_insn, insn
-#ifdef CONFIG_SCS_TRACE
+#ifdef CONFIG_SCS_TRACE_SHADOW
 #ifdef CONFIG_DYNAMIC_SCS
 alternative_cb ARM64_ALWAYS_BOOT, scs_trace_patch_nop
 	\insn
@@ -68,6 +68,8 @@ alternative_cb_end
 
 struct pt_regs;
 struct scs_trace_source;
+
+#ifdef CONFIG_SCS_TRACE_SHADOW
 
 /**
  * arch_scs_trace_sp() - read the shadow call stack pointer
@@ -139,6 +141,34 @@ int arch_scs_trace_current(const unsigned long *sp,
 int arch_scs_trace_task(struct task_struct *tsk, struct scs_trace_source *src);
 int arch_scs_trace_regs(const struct pt_regs *regs, const unsigned long *sp,
 			struct scs_trace_source *src);
+
+#endif /* CONFIG_SCS_TRACE_SHADOW */
+
+/* A frame pointer and a return address, aligned as the stack pointer is. */
+#define SCS_TRACE_RECORD_SIZE	16
+
+/**
+ * struct scs_trace_stacks - where the frame records of a walk may lie
+ * @task: the lowest address of the task's stack
+ * @final: the task's final record, in which every chain ends
+ * @irq: the lowest address of the IRQ stack, or 0 where there is none to be read
+ * @irq_end: one past its highest
+ */
+struct scs_trace_stacks {
+	unsigned long task;
+	unsigned long final;
+	unsigned long irq;
+	unsigned long irq_end;
+};
+
+int arch_scs_trace_walk(unsigned long pc, unsigned long fp, unsigned long *store,
+			unsigned int size, unsigned int skipnr);
+int arch_scs_trace_walk_regs(const struct pt_regs *regs, unsigned long *store,
+			     unsigned int size, unsigned int skipnr);
+int arch_scs_trace_walk_within(const struct scs_trace_stacks *stacks,
+			       unsigned long pc, unsigned long fp,
+			       unsigned long *store, unsigned int size,
+			       unsigned int skipnr, bool hooked);
 
 #endif /* __ASSEMBLY__ */
 
