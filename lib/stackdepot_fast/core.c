@@ -179,6 +179,9 @@ static __always_inline u32 depot_find_or_insert(const struct depot_trace *trace,
 static depot_stack_handle_t depot_save_rare(const unsigned long *top,
 					    unsigned int skipnr, unsigned int max,
 					    gfp_t gfp, depot_flags_t flags);
+static depot_stack_handle_t depot_save_walk(unsigned long pc, unsigned long fp,
+					    unsigned int skipnr, unsigned int max,
+					    gfp_t gfp, depot_flags_t flags);
 
 /* @depth entries of a shadow call stack lie below @top: save them. */
 static __always_inline u32 depot_save_entries(const unsigned long *top,
@@ -212,7 +215,12 @@ __stack_depot_save_current(unsigned int skipnr, unsigned int max, gfp_t gfp,
 	if (likely(depth))
 		return depot_save_entries(top, depth, skipnr, max, gfp, flags);
 
-	handle = depot_save_rare(top, skipnr, max, gfp, flags);
+	if (scs_trace_walks())
+		handle = depot_save_walk((unsigned long)__builtin_return_address(0),
+					 *(unsigned long *)__builtin_frame_address(0),
+					 skipnr, max, gfp, flags);
+	else
+		handle = depot_save_rare(top, skipnr, max, gfp, flags);
 	/* No tail call: the newest entry is ours. */
 	barrier();
 	return handle;
@@ -492,6 +500,37 @@ static noinline depot_stack_handle_t depot_save_copy(unsigned int skipnr,
 			      min_t(unsigned int, max, ARRAY_SIZE(entries)),
 			      skipnr + 3);
 	return depot_save(entries, nr, gfp, flags);
+}
+
+/*
+ * On a kernel without shadow call stacks each save comes here: the trace that begins
+ * with @pc, the rest of which is in frame records from the one at @fp on, is written
+ * to a buffer and looked up there.
+ *
+ * What depot_equal() says of entries off a shadow call stack is true of these, too,
+ * but for code that the BPF JIT made.
+ */
+static noinline depot_stack_handle_t depot_save_walk(unsigned long pc,
+						     unsigned long fp,
+						     unsigned int skipnr,
+						     unsigned int max, gfp_t gfp,
+						     depot_flags_t flags)
+{
+	unsigned long entries[CONFIG_STACKDEPOT_MAX_FRAMES] __uninitialized;
+	struct depot_trace trace = { .newest = entries, .step = 1 };
+	unsigned int size = min_t(unsigned int, max, ARRAY_SIZE(entries));
+	int nr = scs_trace_walk(pc, fp, entries, size, skipnr);
+
+	/* Leaves out this function and its caller, too. */
+	if (unlikely(nr < 0))
+		return depot_save(entries, stack_trace_save(entries, size,
+							    skipnr + 2),
+				  gfp, flags);
+	if (unlikely(!nr || !in_task() || IS_ENABLED(CONFIG_BPF_JIT)))
+		return depot_save(entries, nr, gfp, flags);
+
+	trace.nr = nr;
+	return depot_find_or_insert(&trace, gfp, flags);
 }
 
 static noinline depot_stack_handle_t depot_save_rare(const unsigned long *top,

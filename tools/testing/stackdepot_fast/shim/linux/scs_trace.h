@@ -27,4 +27,16 @@ static inline bool scs_trace_peek_current(const unsigned long *top, struct scs_t
 	return top;
 }
 
+/* No thread is without a shadow call stack because the machine has none. */
+static inline bool scs_trace_walks(void)
+{
+	return false;
+}
+
+static inline int scs_trace_walk(unsigned long pc, unsigned long fp, unsigned long *store,
+				 unsigned int size, unsigned int skipnr)
+{
+	return -1;
+}
+
 #endif /* SHIM_LINUX_SCS_TRACE_H */
