@@ -46,8 +46,8 @@ static __always_inline bool depot_equal_wide(const struct depot_trace *trace,
 	const unsigned long *addr = (const unsigned long *)&rec->word[1];
 	unsigned int i;
 
-	for (i = 0; i < trace->nr; i++)
-		if (depot_frame(trace, i) != get_unaligned(addr + i))
+	for (i = trace->nr; i--; addr++)
+		if (depot_frame(trace, i) != get_unaligned(addr))
 			return false;
 	return true;
 }
@@ -65,13 +65,12 @@ static __always_inline bool depot_equal_wide(const struct depot_trace *trace,
 static __always_inline bool depot_equal(const struct depot_trace *trace,
 					const struct depot_record *rec, u32 kind)
 {
-	if (depot_size(rec) != trace->nr)
+	if (rec->size != (u8)trace->nr)
 		return false;
 	if (kind & DEPOT_WIDE)
 		return depot_equal_wide(trace, rec);
-	return depot_equal_narrow(trace->newest, trace->step, trace->nr, rec,
-				  &rec->word[depot_first_word(kind)],
-				  depot_own(rec));
+	return depot_equal_narrow(depot_oldest(trace), -trace->step, trace->nr,
+				  rec, depot_first_word(kind));
 }
 
 /*
@@ -97,7 +96,7 @@ static __always_inline u32 depot_find(const struct depot_table *table,
 		next = READ_ONCE(rec->next);
 		if (READ_ONCE(rec->hash) != hash || ((next ^ kind) & DEPOT_KIND_MASK))
 			continue;
-		/* A freed record's first frames may be its RCU cookie: it has no references. */
+		/* A freed record's frames may be its RCU cookie: it has no references. */
 		if (data_race(depot_equal(trace, rec, kind)))
 			return ref;
 	}
@@ -233,23 +232,23 @@ static void depot_fill(struct depot_record *rec, const struct depot_trace *trace
 		       u32 hash, u32 kind, unsigned int own, u16 shared)
 {
 	u32 *word = &rec->word[depot_first_word(kind)];
-	const unsigned long *p = trace->newest;
+	const unsigned long *p = trace->newest + (long)(own - 1) * trace->step;
 	const long step = trace->step;
 
 	/* depot_refs() needs these. */
 	rec->next = kind;
-	rec->own = own - 1;
+	rec->size = trace->nr;
 	rec->rest = trace->nr - own;
 	rec->shared = shared;
 	rec->hash = hash;
 	if (kind & DEPOT_REFS)
 		atomic_set(depot_refs(rec), kind & DEPOT_EVICTABLE ? 1 : 0);
 	if (unlikely(kind & DEPOT_WIDE)) {
-		for (; own; own--, p += step, word += 2)
+		for (; own; own--, p -= step, word += 2)
 			put_unaligned(*p, (unsigned long *)word);
 		return;
 	}
-	for (; own; own--, p += step)
+	for (; own; own--, p -= step)
 		*word++ = *p;
 }
 
@@ -660,7 +659,7 @@ unsigned int stack_depot_copy(depot_stack_handle_t handle, unsigned int from,
 	rcu_read_lock_sched_notrace();
 	if (depot_look_up(handle, &rec) == DEPOT_FOUND) {
 		depot_cursor_init(&cur, rec);
-		/* A freed record's first frames may be its RCU cookie: see below. */
+		/* A freed record's frames may be its RCU cookie: see below. */
 		while (n < size && data_race(depot_cursor_next(&cur, &frame))) {
 			if (from)
 				from--;

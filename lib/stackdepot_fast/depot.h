@@ -50,21 +50,23 @@
  * @hash: of the whole trace and its kind; links freed records, too
  * @shared: where in the same pool, in units, the record lies that holds the
  *	trace's outer frames; 0 if this one holds all
- * @own: frames in this record, less one
- * @rest: frames of the trace that are not
- * @word: the frames, the newest first, by the low halves of their addresses; with
+ * @size: frames of the trace; 0 stands for 256
+ * @rest: frames of the trace that this record doesn't hold, a multiple of
+ *	DEPOT_TAIL_STEP
+ * @word: the others, the oldest first, by the low halves of their addresses; with
  *	DEPOT_WIDE, whole ones from @word[1] on. With DEPOT_REFS there is a number
  *	of references or pages, too: see depot_refs()
  *
  * A record's outer frames, if they aren't its own, are the outermost frames of
- * the other record's trace. All but @next and the number of references of a record
- * that can be found stays as it is.
+ * the other record's trace: with the oldest frame first, those of them that are the
+ * other record's own are its first words. All but @next and the number of references
+ * of a record that can be found stays as it is.
  */
 struct depot_record {
 	u32 next;
 	u32 hash;
 	u16 shared;
-	u8 own;
+	u8 size;
 	u8 rest;
 	u32 word[];
 };
@@ -76,21 +78,21 @@ struct depot_record {
 #define DEPOT_KIND_MASK		(DEPOT_WIDE | DEPOT_REFS | DEPOT_EVICTABLE | \
 				 DEPOT_HASHED_ALL)
 
-/* What @own and @rest can tell. */
+/* What @size and @rest can tell. */
 static_assert(CONFIG_STACKDEPOT_MAX_FRAMES <= 256);
-
-static __always_inline unsigned int depot_own(const struct depot_record *rec)
-{
-	return rec->own + 1U;
-}
 
 static __always_inline unsigned int depot_size(const struct depot_record *rec)
 {
-	return depot_own(rec) + rec->rest;
+	return (u8)(rec->size - 1) + 1U;
+}
+
+static __always_inline unsigned int depot_own(const struct depot_record *rec)
+{
+	return depot_size(rec) - rec->rest;
 }
 
 /*
- * Index into a record's words of its newest frame. Persistent narrow records have
+ * Index into a record's words of its oldest frame. Persistent narrow records have
  * it in front, so that a walk from one to the other needs no look at their kind.
  */
 static __always_inline unsigned int depot_first_word(u32 kind)
@@ -247,6 +249,13 @@ depot_pool_of(const struct depot_record *rec)
 	return (void *)((unsigned long)rec & ~(DEPOT_POOL_BYTES - 1));
 }
 
+/* The record that holds the outer frames of @rec's trace, or names the one that does. */
+static __always_inline const struct depot_record *
+depot_outer(const struct depot_record *rec)
+{
+	return depot_record_in(depot_pool_of(rec), rec->shared);
+}
+
 static __always_inline u32 depot_ref_of(const struct depot_record *rec)
 {
 	u64 seq = READ_ONCE(depot_pool_of(rec)->state) >> DEPOT_STATE_SEQ_SHIFT;
@@ -335,6 +344,12 @@ depot_frame(const struct depot_trace *trace, unsigned int i)
 	return trace->newest[(long)i * trace->step];
 }
 
+static __always_inline const unsigned long *
+depot_oldest(const struct depot_trace *trace)
+{
+	return trace->newest + (long)(trace->nr - 1) * trace->step;
+}
+
 /*
  * Kernel and modules lie within 2 GiB of each other, so a window of 4 GiB around
  * the kernel's text holds all return addresses but those of code that something
@@ -402,13 +417,11 @@ static __always_inline u32 depot_hash(const struct depot_trace *trace, u32 kind)
 
 /**
  * struct depot_cursor - a walk over a stored trace, from the newest frame on
- * @rec: the record that holds the next frame
- * @at: its number among that record's own frames
+ * @rec: the record that holds the next frame, or that names the one that does
  * @left: frames left, this one included
  */
 struct depot_cursor {
 	const struct depot_record *rec;
-	unsigned int at;
 	unsigned int left;
 };
 
@@ -416,7 +429,6 @@ static inline void depot_cursor_init(struct depot_cursor *cur,
 				     const struct depot_record *rec)
 {
 	cur->rec = rec;
-	cur->at = 0;
 	cur->left = depot_size(rec);
 }
 
@@ -426,23 +438,22 @@ static inline bool depot_cursor_next(struct depot_cursor *cur,
 {
 	const struct depot_record *rec = cur->rec;
 	const u32 *word;
+	unsigned int at;
 	u32 kind;
 
 	if (!cur->left)
 		return false;
 
-	if (cur->at == depot_own(rec)) {
-		rec = depot_record_in(depot_pool_of(rec), rec->shared);
-		cur->at = depot_size(rec) - cur->left;
+	if (cur->left == rec->rest) {
+		rec = depot_outer(rec);
 		cur->rec = rec;
 	}
+	at = --cur->left - rec->rest;
 	kind = READ_ONCE(rec->next);
 	word = &rec->word[depot_first_word(kind)];
 	*frame = kind & DEPOT_WIDE ?
-		 get_unaligned((const unsigned long *)word + cur->at) :
-		 depot_widen(word[cur->at]);
-	cur->at++;
-	cur->left--;
+		 get_unaligned((const unsigned long *)word + at) :
+		 depot_widen(word[at]);
 	return true;
 }
 
@@ -480,74 +491,82 @@ void depot_offer_tails(const struct depot_space *space,
 		       const struct depot_tails *tails,
 		       const struct depot_tail *tail);
 
-/* Two frames as a record holds them, in one load. */
+/* Two frames as a record holds them, in one load. @step leads to the newer one. */
 static __always_inline u64 depot_pair(const unsigned long *p, long step)
 {
-	unsigned long newer = p[0], older = p[step];
+	unsigned long older = p[0], newer = p[step];
 
 	/* Keeps the compiler from loading halves, as it can load pairs at once. */
 	OPTIMIZER_HIDE_VAR(newer);
 	OPTIMIZER_HIDE_VAR(older);
 	if (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN))
 		swap(newer, older);
-	return (u32)newer | (u64)older << 32;
-}
-
-/*
- * Whether the low halves of @nr frames are those at @word. Steps of eight keep it
- * at about two and a half instructions a frame.
- */
-static __always_inline bool depot_equal_low(const unsigned long *p, long step,
-					    const u32 *word, unsigned int nr)
-{
-	const u64 *pair = (const u64 *)word;
-
-	for (; nr >= 4; nr -= 4) {
-		/* Without a branch between the two. */
-		if ((int)(depot_pair(p, step) != get_unaligned(pair)) |
-		    (int)(depot_pair(p + 2 * step, step) != get_unaligned(pair + 1)))
-			return false;
-		p += 4 * step;
-		pair += 2;
-	}
-	if (nr & 2) {
-		if (depot_pair(p, step) != get_unaligned(pair))
-			return false;
-		p += 2 * step;
-		pair++;
-	}
-	return !(nr & 1) || (u32)*p == *(const u32 *)pair;
+	return (u32)older | (u64)newer << 32;
 }
 
 /**
  * depot_equal_narrow() - compare frames with those of a narrow record
- * @p: the newest of the frames
- * @step: as in &struct depot_trace
- * @nr: how many, not 0
- * @rec: the record
- * @word: the word to begin with, one of the record's own frames
- * @own: how many of its own frames there are from @word on, not 0
+ * @oldest: the oldest of the frames
+ * @step: from a frame to the next newer one: 1 or -1
+ * @nr: how many, not 0; a multiple of DEPOT_TAIL_STEP, or as many as @rec's trace has
+ * @rec: the record; it holds the newest of @nr frames itself
+ * @first: index of its first frame, for records that share no frames
  *
- * The rest is looked for in the record that it shares its outer frames with, and
- * so on; the record has @nr frames in all from there.
+ * What records share comes in fours. So only the newest frames of all may make less
+ * than four, and a record's share of the others is compared four at a time.
  *
- * Return: whether all frames are the same.
+ * Return: whether all are the outermost frames of the record's trace.
  */
 static __always_inline bool
-depot_equal_narrow(const unsigned long *p, long step, unsigned int nr,
-		   const struct depot_record *rec, const u32 *word,
-		   unsigned int own)
+depot_equal_narrow(const unsigned long *oldest, long step, unsigned int nr,
+		   const struct depot_record *rec, unsigned int first)
 {
-	while (depot_equal_low(p, step, word, own)) {
-		nr -= own;
-		if (!nr)
-			return true;
-		rec = depot_record_in(depot_pool_of(rec), rec->shared);
-		p += (long)own * step;
-		own = nr - rec->rest;
-		word = &rec->word[depot_own(rec) - own];
+	unsigned int rest = rec->rest;
+	const u32 *word = &rec->word[first + nr - rest];
+	const unsigned long *p = oldest + (long)nr * step;
+
+	if (nr & 1) {
+		p -= step;
+		if ((u32)*p != *--word)
+			return false;
 	}
-	return false;
+	if (nr & 2) {
+		word -= 2;
+		if (depot_pair(p - 2 * step, step) !=
+		    get_unaligned((const u64 *)word))
+			return false;
+	}
+
+	nr &= ~3U;
+	if (nr == rest) {
+		if (!rest)
+			return true;
+		rec = depot_outer(rec);
+		rest = rec->rest;
+	}
+	for (;;) {
+		const u64 *pair = (const u64 *)&rec->word[first];
+		unsigned int own = nr - rest;
+
+		/* Keeps the compiler from adding up the address each time. */
+		OPTIMIZER_HIDE_VAR(pair);
+		p = oldest + (long)rest * step;
+		do {
+			/* Without a branch between the two. */
+			if ((int)(depot_pair(p, step) != get_unaligned(pair)) |
+			    (int)(depot_pair(p + 2 * step, step) !=
+				  get_unaligned(pair + 1)))
+				return false;
+			p += 4 * step;
+			pair += 2;
+			own -= 4;
+		} while (own);
+		if (!rest)
+			return true;
+		nr = rest;
+		rec = depot_outer(rec);
+		rest = rec->rest;
+	}
 }
 
 /* === Tables =============================================================== */

@@ -116,22 +116,18 @@ bool depot_scan(const struct depot_trace *trace, struct depot_tails *tails)
 static bool depot_tail_fits(const struct depot_record *rec,
 			    const struct depot_trace *trace, unsigned int nr)
 {
-	const unsigned long *p = trace->newest +
-				 (long)(trace->nr - nr) * trace->step;
-	unsigned int own = nr - rec->rest, parts = 2;
-
 	const struct depot_record *part;
+	unsigned int parts = 2;
 
-	if (rec->rest >= nr || own > depot_own(rec) ||
+	if (rec->rest >= nr || depot_size(rec) < nr ||
 	    (READ_ONCE(rec->next) & (DEPOT_WIDE | DEPOT_EVICTABLE)))
 		return false;
 	for (part = rec; part->rest; parts++) {
 		if (parts == DEPOT_MAX_PARTS)
 			return false;
-		part = depot_record_in(depot_pool_of(rec), part->shared);
+		part = depot_outer(part);
 	}
-	return depot_equal_narrow(p, trace->step, nr, rec,
-				  &rec->word[depot_own(rec) - own], own);
+	return depot_equal_narrow(depot_oldest(trace), -trace->step, nr, rec, 0);
 }
 
 /**
