@@ -44,6 +44,10 @@ stack_depot_save_current_max(unsigned int skipnr, unsigned int max,
 {
 	depot_stack_handle_t handle;
 
+	if (!max)
+		return 0;
+	if (max > CONFIG_STACKDEPOT_MAX_FRAMES)
+		max = CONFIG_STACKDEPOT_MAX_FRAMES;
 	handle = __stack_depot_save_current(skipnr, max, alloc_flags,
 					    depot_flags);
 	/* No tail call: the caller is a frame of its own trace. */

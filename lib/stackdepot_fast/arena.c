@@ -209,7 +209,7 @@ static void depot_unlink(u32 ref, struct depot_record *rec)
 	unsigned long flags;
 	u32 *bucket, *link, head, at;
 
-	depot_bucket_lock(&depot_evictable, rec->hash, &bucket, &flags);
+	bucket = depot_bucket_lock(&depot_evictable, rec->hash, &flags);
 	head = READ_ONCE(*bucket) & DEPOT_REF_MASK;
 	for (link = NULL, at = head; at && at != ref;
 	     at = *link & DEPOT_REF_MASK)

@@ -53,7 +53,7 @@ static __always_inline bool depot_equal_wide(const struct depot_trace *trace,
 }
 
 /*
- * Whether @rec is the record of @trace, which is of the same kind.
+ * Whether @rec, which is of the same kind, is the record of @trace.
  *
  * Only low halves are compared with a narrow record. For a trace that is known to
  * be narrow that is exact. A trace off the shadow call stack is not known to be,
@@ -63,24 +63,24 @@ static __always_inline bool depot_equal_wide(const struct depot_trace *trace,
  * has it: see depot_scan(). So it can't be taken for one.
  */
 static __always_inline bool depot_equal(const struct depot_trace *trace,
-					const struct depot_record *rec, u32 kind)
+					const struct depot_record *rec)
 {
 	if (rec->size != (u8)trace->nr)
 		return false;
-	if (kind & DEPOT_WIDE)
+	if (trace->kind & DEPOT_WIDE)
 		return depot_equal_wide(trace, rec);
 	return depot_equal_narrow(depot_oldest(trace), -trace->step, trace->nr,
-				  rec, depot_first_word(kind));
+				  rec, depot_first_word(trace->kind));
 }
 
 /*
- * Find @trace in @table, among the records of @kind. What the walk may miss: a
+ * Find @trace in @table, among the records of its kind. What the walk may miss: a
  * record in a bucket that is being split, and one that is being inserted. Who
  * finds nothing must therefore look again with the bucket locked.
  */
 static __always_inline u32 depot_find(const struct depot_table *table,
 				      const struct depot_trace *trace,
-				      u32 hash, u32 kind, bool may_evict)
+				      u32 hash, bool may_evict)
 {
 	u32 next = READ_ONCE(*depot_bucket(table, hash));
 
@@ -94,10 +94,11 @@ static __always_inline u32 depot_find(const struct depot_table *table,
 			break;
 		rec = depot_record_in(pool, ref);
 		next = READ_ONCE(rec->next);
-		if (READ_ONCE(rec->hash) != hash || ((next ^ kind) & DEPOT_KIND_MASK))
+		if (READ_ONCE(rec->hash) != hash ||
+		    ((next ^ trace->kind) & DEPOT_KIND_MASK))
 			continue;
 		/* A freed record's frames may be its RCU cookie: it has no references. */
-		if (data_race(depot_equal(trace, rec, kind)))
+		if (data_race(depot_equal(trace, rec)))
 			return ref;
 	}
 	return 0;
@@ -108,50 +109,48 @@ static __always_inline u32 depot_find(const struct depot_table *table,
  * from what traces or instruments RCU.
  */
 static noinline u32 depot_find_before_evicted(const struct depot_trace *trace,
-					      u32 hash, u32 kind)
+					      u32 hash)
 {
 	u32 ref;
 
 	/* Keeps evicted pools from being used again, see depot_evict_oldest(). */
 	rcu_read_lock_sched_notrace();
-	ref = depot_find(&depot_persistent, trace, hash, kind, true);
+	ref = depot_find(&depot_persistent, trace, hash, true);
 	rcu_read_unlock_sched_notrace();
 	return ref;
 }
 
 static __always_inline u32 depot_find_persistent(const struct depot_trace *trace,
-						 u32 hash, u32 kind)
+						 u32 hash)
 {
 	if (unlikely(depot_policy == DEPOT_EVICT))
-		return depot_find_before_evicted(trace, hash, kind);
-	return depot_find(&depot_persistent, trace, hash, kind, false);
+		return depot_find_before_evicted(trace, hash);
+	return depot_find(&depot_persistent, trace, hash, false);
 }
 
 /* Find an evictable record and take a reference to it. */
 static __always_inline u32 depot_find_evictable(const struct depot_trace *trace,
-						u32 hash, u32 kind)
+						u32 hash)
 {
 	u32 ref;
 
 	/* Keeps freed records from being overwritten, see depot_free_now(). */
 	rcu_read_lock_sched_notrace();
-	ref = depot_find(&depot_evictable, trace, hash, kind, false);
+	ref = depot_find(&depot_evictable, trace, hash, false);
 	if (ref && !depot_get(depot_record(ref)))
 		ref = 0;
 	rcu_read_unlock_sched_notrace();
 	return ref;
 }
 
-static __always_inline u32 depot_find_any(const struct depot_trace *trace,
-					  u32 hash, u32 kind)
+static __always_inline u32 depot_find_any(const struct depot_trace *trace, u32 hash)
 {
-	if (kind & DEPOT_EVICTABLE)
-		return depot_find_evictable(trace, hash, kind);
-	return depot_find_persistent(trace, hash, kind);
+	if (trace->kind & DEPOT_EVICTABLE)
+		return depot_find_evictable(trace, hash);
+	return depot_find_persistent(trace, hash);
 }
 
-static u32 depot_save_slow(const struct depot_trace *trace, u32 hash, u32 kind,
-			   gfp_t gfp, bool can_alloc);
+static u32 depot_save_slow(struct depot_trace *trace, u32 hash);
 
 static __always_inline u32 depot_kind(depot_flags_t flags)
 {
@@ -162,22 +161,19 @@ static __always_inline u32 depot_kind(depot_flags_t flags)
 	return 0;
 }
 
-static __always_inline u32 depot_find_or_insert(const struct depot_trace *trace,
-						gfp_t gfp, depot_flags_t flags)
+static __always_inline u32 depot_find_or_insert(struct depot_trace *trace)
 {
-	u32 kind = depot_kind(flags);
-	u32 hash = depot_hash(trace, kind);
-	u32 ref = depot_find_any(trace, hash, kind);
+	u32 hash = depot_hash(trace);
+	u32 ref = depot_find_any(trace, hash);
 
 	if (likely(ref))
 		return ref;
-	return depot_save_slow(trace, hash, kind, gfp,
-			       flags & STACK_DEPOT_FLAG_CAN_ALLOC);
+	return depot_save_slow(trace, hash);
 }
 
-static depot_stack_handle_t depot_save_rare(const unsigned long *top,
-					    unsigned int skipnr, unsigned int max,
-					    gfp_t gfp, depot_flags_t flags);
+static depot_stack_handle_t depot_save_rare(unsigned int skipnr, unsigned int max,
+					    gfp_t gfp, depot_flags_t flags,
+					    const unsigned long *top);
 static depot_stack_handle_t depot_save_walk(unsigned long pc, unsigned long fp,
 					    unsigned int skipnr, unsigned int max,
 					    gfp_t gfp, depot_flags_t flags);
@@ -195,13 +191,15 @@ static __always_inline u32 depot_save_entries(const unsigned long *top,
 		return 0;
 	trace.newest = top - 1 - skipnr;
 	trace.step = -1;
-	trace.nr = min3(depth - skipnr, (unsigned long)max,
-			(unsigned long)CONFIG_STACKDEPOT_MAX_FRAMES);
+	trace.nr = min(depth - skipnr, (unsigned long)max);
+	trace.kind = depot_kind(flags);
+	trace.gfp = gfp;
+	trace.flags = flags;
 
-	return depot_find_or_insert(&trace, gfp, flags);
+	return depot_find_or_insert(&trace);
 }
 
-/* See stack_depot_save_current_max(). */
+/* See stack_depot_save_current_max(), which limits @max. */
 noinline notrace depot_stack_handle_t
 __stack_depot_save_current(unsigned int skipnr, unsigned int max, gfp_t gfp,
 			   depot_flags_t flags)
@@ -219,7 +217,7 @@ __stack_depot_save_current(unsigned int skipnr, unsigned int max, gfp_t gfp,
 					 *(unsigned long *)__builtin_frame_address(0),
 					 skipnr, max, gfp, flags);
 	else
-		handle = depot_save_rare(top, skipnr, max, gfp, flags);
+		handle = depot_save_rare(skipnr, max, gfp, flags, top);
 	/* No tail call: the newest entry is ours. */
 	barrier();
 	return handle;
@@ -228,28 +226,52 @@ EXPORT_SYMBOL_GPL(__stack_depot_save_current);
 
 /* === Rare path: a trace that has to be stored ============================= */
 
-static void depot_fill(struct depot_record *rec, const struct depot_trace *trace,
-		       u32 hash, u32 kind, unsigned int own, u16 shared)
+/* @step leads to the next newer frame. */
+static __always_inline void depot_fill_narrow(u32 *word, const unsigned long *p,
+					      long step, unsigned int own)
 {
-	u32 *word = &rec->word[depot_first_word(kind)];
-	const unsigned long *p = trace->newest + (long)(own - 1) * trace->step;
-	const long step = trace->step;
+	for (; own >= 4; own -= 4, p += 4 * step, word += 4) {
+		u32 a = p[0], b = p[step], c = p[2 * step], d = p[3 * step];
+
+		word[0] = a;
+		word[1] = b;
+		word[2] = c;
+		word[3] = d;
+	}
+	for (; own; own--, p += step)
+		*word++ = *p;
+}
+
+static void depot_fill_wide(unsigned long *addr, const struct depot_trace *trace)
+{
+	unsigned int i;
+
+	for (i = trace->nr; i--; addr++)
+		put_unaligned(depot_frame(trace, i), addr);
+}
+
+/* Write the record of @trace, whose outer @rest frames the record at @shared has. */
+static __always_inline void depot_fill(struct depot_record *rec,
+				       const struct depot_trace *trace, u32 hash,
+				       unsigned int rest, u16 shared)
+{
+	u32 *word = &rec->word[depot_first_word(trace->kind)];
+	const unsigned long *oldest = depot_oldest(trace);
 
 	/* depot_refs() needs these. */
-	rec->next = kind;
+	rec->next = trace->kind;
 	rec->size = trace->nr;
-	rec->rest = trace->nr - own;
+	rec->rest = rest;
 	rec->shared = shared;
 	rec->hash = hash;
-	if (kind & DEPOT_REFS)
-		atomic_set(depot_refs(rec), kind & DEPOT_EVICTABLE ? 1 : 0);
-	if (unlikely(kind & DEPOT_WIDE)) {
-		for (; own; own--, p -= step, word += 2)
-			put_unaligned(*p, (unsigned long *)word);
-		return;
-	}
-	for (; own; own--, p -= step)
-		*word++ = *p;
+	if (trace->kind & DEPOT_REFS)
+		atomic_set(depot_refs(rec), trace->kind & DEPOT_EVICTABLE ? 1 : 0);
+	if (unlikely(trace->kind & DEPOT_WIDE))
+		depot_fill_wide((unsigned long *)word, trace);
+	else if (trace->step < 0)
+		depot_fill_narrow(word, oldest + rest, 1, trace->nr - rest);
+	else
+		depot_fill_narrow(word, oldest - rest, -1, trace->nr - rest);
 }
 
 /* No reference: the hash has as many traces as may share one. */
@@ -259,15 +281,17 @@ static void depot_fill(struct depot_record *rec, const struct depot_trace *trace
  * Put @space's record into its bucket, unless another CPU was faster: then return
  * the reference of that record. 0 if an NMI found the bucket locked.
  */
-static u32 depot_link(struct depot_table *table, const struct depot_trace *trace,
-		      u32 hash, u32 kind, const struct depot_space *space,
-		      bool *crowded)
+static __always_inline u32 depot_link(struct depot_table *table,
+				      const struct depot_trace *trace, u32 hash,
+				      const struct depot_space *space, bool *crowded)
 {
 	unsigned int others = 0, same = 0;
+	const u32 kind = trace->kind;
 	u32 *bucket, *link, ref, head;
 	unsigned long flags;
 
-	if (!depot_bucket_lock(table, hash, &bucket, &flags)) {
+	bucket = depot_bucket_lock(table, hash, &flags);
+	if (unlikely(!bucket)) {
 		depot_count(DEPOT_DROP_CONTENDED);
 		return 0;
 	}
@@ -285,9 +309,9 @@ static u32 depot_link(struct depot_table *table, const struct depot_trace *trace
 				head = 0;
 			break;
 		}
-		if (rec->hash == hash &&
-		    !((rec->next ^ kind) & DEPOT_KIND_MASK)) {
-			if (depot_equal(trace, rec, kind) &&
+		if (unlikely(rec->hash == hash &&
+			     !((rec->next ^ kind) & DEPOT_KIND_MASK))) {
+			if (depot_equal(trace, rec) &&
 			    (!(kind & DEPOT_EVICTABLE) || depot_get(rec))) {
 				depot_bucket_unlock(bucket, head, flags);
 				return ref;
@@ -308,23 +332,27 @@ static u32 depot_link(struct depot_table *table, const struct depot_trace *trace
 	return space->ref;
 }
 
-static u32 depot_insert_evictable(const struct depot_trace *trace, u32 hash,
-				  u32 kind, gfp_t gfp, bool can_alloc,
-				  bool *crowded)
+static __always_inline bool depot_can_alloc(const struct depot_trace *trace)
 {
+	return trace->flags & STACK_DEPOT_FLAG_CAN_ALLOC;
+}
+
+static noinline u32 depot_insert_evictable(const struct depot_trace *trace, u32 hash)
+{
+	bool can_alloc = depot_can_alloc(trace), crowded;
 	struct depot_space space;
 	u32 ref;
 
-	if (!depot_table_start(&depot_evictable, gfp, can_alloc)) {
+	if (!depot_table_start(&depot_evictable, trace->gfp, can_alloc)) {
 		depot_count(DEPOT_DROP_NOMEM);
 		return 0;
 	}
-	if (!depot_evictable_reserve(depot_record_units(kind, trace->nr), gfp,
-				     can_alloc, &space))
+	if (!depot_evictable_reserve(depot_record_units(trace->kind, trace->nr),
+				     trace->gfp, can_alloc, &space))
 		return 0;
-	depot_fill(space.rec, trace, hash, kind, trace->nr, 0);
+	depot_fill(space.rec, trace, hash, 0, 0);
 	depot_mark_start(&space);
-	ref = depot_link(&depot_evictable, trace, hash, kind, &space, crowded);
+	ref = depot_link(&depot_evictable, trace, hash, &space, &crowded);
 	if (ref != space.ref) {
 		depot_clear_start(&space);
 		depot_evictable_release(&space);
@@ -333,91 +361,98 @@ static u32 depot_insert_evictable(const struct depot_trace *trace, u32 hash,
 		return ref;
 	}
 	depot_count(DEPOT_REFD_ALLOCS);
+	if (unlikely(crowded))
+		depot_table_grow(&depot_evictable, trace->gfp, can_alloc);
 	return ref;
 }
 
-static u32 depot_insert_persistent(const struct depot_trace *trace,
-				   const struct depot_tails *tails, u32 hash,
-				   u32 kind, gfp_t gfp, bool can_alloc,
-				   bool *crowded)
+static __always_inline u32 depot_insert_persistent(const struct depot_trace *trace,
+						   u32 hash,
+						   struct depot_tails *tails)
 {
-	unsigned int units = depot_record_units(kind, trace->nr);
+	unsigned int units = depot_record_units(trace->kind, trace->nr);
 	struct depot_space space;
-	struct depot_tail tail;
-	bool reserved;
+	bool reserved, crowded;
 	u32 ref;
 
 	do {
-		if (!depot_writable_pool(DEPOT_USE_PERSISTENT, gfp, can_alloc,
-					 units, &space))
+		if (!depot_writable_pool(DEPOT_USE_PERSISTENT, trace->gfp,
+					 depot_can_alloc(trace), units, &space))
 			return 0;
 		/* The pool isn't pinned before there is room. */
 		rcu_read_lock_sched_notrace();
-		depot_find_tail(&space, trace, tails, &tail);
-		units = depot_record_units(kind, trace->nr - tail.nr);
+		depot_find_tail(&space, trace, tails);
+		units = depot_record_units(trace->kind, trace->nr - tails->rest);
 		reserved = depot_reserve(&space, units);
 		rcu_read_unlock_sched_notrace();
 	} while (!reserved);
 
-	depot_fill(space.rec, trace, hash, kind, trace->nr - tail.nr, tail.unit);
+	depot_fill(space.rec, trace, hash, tails->rest, tails->shared);
 	depot_mark_start(&space);
-	ref = depot_link(&depot_persistent, trace, hash, kind, &space, crowded);
-	if (ref != space.ref) {
+	ref = depot_link(&depot_persistent, trace, hash, &space, &crowded);
+	if (unlikely(ref != space.ref)) {
 		depot_clear_start(&space);
 		depot_abandon(&space);
 		if (ref && ref != DEPOT_HASH_FULL)
 			depot_count(DEPOT_RACED);
 		return ref;
 	}
-	depot_offer_tails(&space, tails, &tail);
+	depot_offer_tails(&space, tails);
 	depot_commit(&space);
 
 	depot_count(DEPOT_PERSIST_COUNT);
-	depot_count_add(DEPOT_PERSIST_UNITS, space.units);
-	if (kind & DEPOT_WIDE)
+	depot_count_add(DEPOT_PERSIST_UNITS, units);
+	if (trace->kind & DEPOT_WIDE)
 		depot_count(DEPOT_WIDE_COUNT);
+	if (unlikely(crowded))
+		depot_table_grow(&depot_persistent, trace->gfp,
+				 depot_can_alloc(trace));
 	return ref;
 }
 
-static noinline u32 depot_save_slow(const struct depot_trace *trace, u32 hash,
-				    u32 kind, gfp_t gfp, bool can_alloc)
+static __always_inline u32 depot_insert(const struct depot_trace *trace, u32 hash,
+					struct depot_tails *tails)
 {
-	struct depot_table *table = kind & DEPOT_EVICTABLE ? &depot_evictable :
-							     &depot_persistent;
+	if (trace->kind & DEPOT_EVICTABLE)
+		return depot_insert_evictable(trace, hash);
+	return depot_insert_persistent(trace, hash, tails);
+}
+
+/* Find @trace after its kind has changed. Set @hash to what its hash is now. */
+static noinline u32 depot_find_again(const struct depot_trace *trace, u32 *hash)
+{
+	*hash = trace->kind & DEPOT_HASHED_ALL ? depot_hash_all(trace) :
+						 depot_hash(trace);
+	return depot_find_any(trace, *hash);
+}
+
+static noinline u32 depot_save_slow(struct depot_trace *trace, u32 hash)
+{
 	struct depot_tails tails;
-	bool crowded = false;
 	u32 ref;
 
 	if (!depot_ready || !trace->nr)
 		return 0;
 	/* As little can be had in NMI as without the flag. */
-	if (WARN_ON_ONCE(can_alloc && in_nmi()))
-		can_alloc = false;
+	if (WARN_ON_ONCE(depot_can_alloc(trace) && in_nmi()))
+		trace->flags &= ~STACK_DEPOT_FLAG_CAN_ALLOC;
 
-	if (!depot_scan(trace, &tails)) {
-		kind |= DEPOT_WIDE;
+	if (unlikely(!depot_scan(trace, &tails))) {
 		tails.nr = 0;
-		hash = depot_hash(trace, kind);
-		ref = depot_find_any(trace, hash, kind);
-		if (ref)
+		if (!(trace->kind & DEPOT_WIDE)) {
+			trace->kind |= DEPOT_WIDE;
+			ref = depot_find_again(trace, &hash);
+			if (ref)
+				return ref;
+		}
+	}
+	do {
+		ref = depot_insert(trace, hash, &tails);
+		if (likely(ref != DEPOT_HASH_FULL))
 			return ref;
-	}
-again:
-	if (kind & DEPOT_EVICTABLE)
-		ref = depot_insert_evictable(trace, hash, kind, gfp, can_alloc,
-					     &crowded);
-	else
-		ref = depot_insert_persistent(trace, &tails, hash, kind, gfp,
-					      can_alloc, &crowded);
-	if (unlikely(ref == DEPOT_HASH_FULL)) {
-		kind |= DEPOT_HASHED_ALL;
-		hash = depot_hash_all(trace, kind);
-		ref = depot_find_any(trace, hash, kind);
-		if (!ref)
-			goto again;
-	}
-	if (crowded)
-		depot_table_grow(table, gfp, can_alloc);
+		trace->kind |= DEPOT_HASHED_ALL;
+		ref = depot_find_again(trace, &hash);
+	} while (!ref);
 	return ref;
 }
 
@@ -444,7 +479,13 @@ static bool depot_in_window(const struct depot_trace *trace)
 static u32 depot_save(unsigned long *entries, unsigned int nr, gfp_t gfp,
 		      depot_flags_t flags)
 {
-	struct depot_trace trace = { .newest = entries, .step = 1 };
+	struct depot_trace trace = {
+		.newest = entries,
+		.step = 1,
+		.kind = depot_kind(flags),
+		.gfp = gfp,
+		.flags = flags,
+	};
 
 	/* Where interrupts come from says nothing, and would fill the depot. */
 	nr = filter_irq_stacks(entries, nr);
@@ -453,9 +494,8 @@ static u32 depot_save(unsigned long *entries, unsigned int nr, gfp_t gfp,
 
 	trace.nr = min_t(unsigned int, nr, CONFIG_STACKDEPOT_MAX_FRAMES);
 	if (unlikely(!depot_in_window(&trace)))
-		return depot_save_slow(&trace, 0, depot_kind(flags), gfp,
-				       flags & STACK_DEPOT_FLAG_CAN_ALLOC);
-	return depot_find_or_insert(&trace, gfp, flags);
+		trace.kind |= DEPOT_WIDE;
+	return depot_find_or_insert(&trace);
 }
 
 static bool depot_in_irqentry_text(unsigned long addr)
@@ -516,7 +556,13 @@ static noinline depot_stack_handle_t depot_save_walk(unsigned long pc,
 						     depot_flags_t flags)
 {
 	unsigned long entries[CONFIG_STACKDEPOT_MAX_FRAMES] __uninitialized;
-	struct depot_trace trace = { .newest = entries, .step = 1 };
+	struct depot_trace trace = {
+		.newest = entries,
+		.step = 1,
+		.kind = depot_kind(flags),
+		.gfp = gfp,
+		.flags = flags,
+	};
 	unsigned int size = min_t(unsigned int, max, ARRAY_SIZE(entries));
 	int nr = scs_trace_walk(pc, fp, entries, size, skipnr);
 
@@ -529,13 +575,13 @@ static noinline depot_stack_handle_t depot_save_walk(unsigned long pc,
 		return depot_save(entries, nr, gfp, flags);
 
 	trace.nr = nr;
-	return depot_find_or_insert(&trace, gfp, flags);
+	return depot_find_or_insert(&trace);
 }
 
-static noinline depot_stack_handle_t depot_save_rare(const unsigned long *top,
-						     unsigned int skipnr,
+static noinline depot_stack_handle_t depot_save_rare(unsigned int skipnr,
 						     unsigned int max, gfp_t gfp,
-						     depot_flags_t flags)
+						     depot_flags_t flags,
+						     const unsigned long *top)
 {
 	struct scs_trace_span span;
 	depot_stack_handle_t handle;
@@ -624,7 +670,7 @@ enum depot_lookup depot_look_up(depot_stack_handle_t handle,
 	pool = leaf ? READ_ONCE(leaf[seq & (DEPOT_LEAF_SIZE - 1)]) : NULL;
 	if (!pool)
 		return depot_policy == DEPOT_EVICT ? DEPOT_GONE : DEPOT_BAD;
-	if (!test_bit(ref & DEPOT_UNIT_MASK, pool->starts))
+	if (!depot_starts_at(pool, ref))
 		return DEPOT_BAD;
 	*rec = depot_record_in(pool, ref);
 	return DEPOT_FOUND;

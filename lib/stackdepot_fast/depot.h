@@ -8,12 +8,14 @@
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/gfp.h>
+#include <linux/irqflags.h>
 #include <linux/limits.h>
 #include <linux/log2.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/percpu-defs.h>
 #include <linux/preempt.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/stackdepot_fast.h>
 #include <linux/types.h>
@@ -172,6 +174,18 @@ static inline bool __depot_lock(raw_spinlock_t *lock, unsigned long *flags)
 	__cond_lock(__lock, __depot_lock(__lock, (flags)));		\
 })
 
+/* === Policy =============================================================== */
+
+enum depot_policy {
+	DEPOT_STOP,	/* at the limit, new traces are dropped */
+	DEPOT_EVICT,	/* at the limit, the oldest pool's traces are */
+};
+
+extern enum depot_policy depot_policy;
+extern unsigned int depot_max_pools;
+extern unsigned long depot_max_bytes;
+extern bool depot_ready;
+
 /* === Pools ================================================================ */
 
 /**
@@ -256,14 +270,6 @@ depot_outer(const struct depot_record *rec)
 	return depot_record_in(depot_pool_of(rec), rec->shared);
 }
 
-static __always_inline u32 depot_ref_of(const struct depot_record *rec)
-{
-	u64 seq = READ_ONCE(depot_pool_of(rec)->state) >> DEPOT_STATE_SEQ_SHIFT;
-	unsigned long offset = (unsigned long)rec & (DEPOT_POOL_BYTES - 1);
-
-	return (seq << DEPOT_SEQ_SHIFT) | (offset >> DEPOT_UNIT_SHIFT);
-}
-
 /**
  * struct depot_space - room for a record that is being written
  * @pool: the pool
@@ -292,25 +298,165 @@ enum depot_use {
 	DEPOT_USE_EVICTABLE,
 };
 
+/*
+ * The pools in use. CPUs with the same number modulo DEPOT_NR_CURRENT share one:
+ * room is had with a cmpxchg(), and a cache line that another CPU wrote last costs
+ * as much as all the rest of a save. With "evict" there is but one, so that pools
+ * are as old as their numbers say.
+ */
+#define DEPOT_NR_CURRENT	4U
+
+extern struct depot_pool *depot_current[DEPOT_NR_CURRENT];
 extern u32 depot_next_seq;
 
 /* pool.c */
-bool depot_writable_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
-			 unsigned int units, struct depot_space *space);
-bool depot_reserve(struct depot_space *space, unsigned int units);
+bool depot_make_room(enum depot_use use, gfp_t gfp, bool can_alloc,
+		     unsigned int units, struct depot_space *space);
 void depot_abandon(struct depot_space *space);
 struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units);
 void depot_refill(gfp_t gfp, bool can_alloc);
-void depot_commit(const struct depot_space *space);
-bool depot_holds(const struct depot_space *space);
+void depot_unpin(const struct depot_space *space);
 bool depot_may_grow(unsigned long bytes);
 unsigned long depot_bytes(void);
 unsigned int depot_nr_pools(void);
 u32 depot_next_record(u32 ref);
 
+static __always_inline unsigned int depot_state_used(u64 state)
+{
+	return state & DEPOT_STATE_USED;
+}
+
+static __always_inline struct depot_pool **depot_current_slot(void)
+{
+	if (depot_policy == DEPOT_EVICT)
+		return &depot_current[0];
+	return &depot_current[raw_smp_processor_id() % DEPOT_NR_CURRENT];
+}
+
+/* Whether the pool in @slot has @units left: then fill pool and number in. */
+static __always_inline bool depot_room_in(struct depot_pool **slot,
+					  unsigned int units,
+					  struct depot_space *space)
+{
+	/* Pairs with the release in depot_install_pool(). */
+	struct depot_pool *pool = smp_load_acquire(slot);
+	u64 state;
+
+	if (!pool)
+		return false;
+	state = READ_ONCE(pool->state);
+	if (depot_state_used(state) + units > DEPOT_POOL_UNITS)
+		return false;
+	space->pool = pool;
+	space->seq = state >> DEPOT_STATE_SEQ_SHIFT;
+	return true;
+}
+
+/**
+ * depot_writable_pool() - find a pool with room
+ * @use: what for; not for evictable records
+ * @gfp: how a new one may be allocated
+ * @can_alloc: whether it may
+ * @units: how much room
+ * @space: set to the pool and its number
+ *
+ * The reserve is for those who can't allocate. As long as a quarter of the pool in
+ * use is left, they need none.
+ *
+ * Context: any.
+ * Return: false if there is none.
+ */
+static __always_inline bool depot_writable_pool(enum depot_use use, gfp_t gfp,
+						bool can_alloc,
+						unsigned int units,
+						struct depot_space *space)
+{
+	if (likely(depot_room_in(depot_current_slot(),
+				 units + DEPOT_POOL_UNITS / 4, space)))
+		return true;
+	return depot_make_room(use, gfp, can_alloc, units, space);
+}
+
+/**
+ * depot_holds() - whether a pool is still the one that was found
+ * @space: pool and number, which depot_writable_pool() filled in
+ *
+ * Context: any. While preemption is off, a pool that was stays readable.
+ * Return: true if it is.
+ */
+static __always_inline bool depot_holds(const struct depot_space *space)
+{
+	return READ_ONCE(space->pool->state) >> DEPOT_STATE_SEQ_SHIFT == space->seq;
+}
+
+/* What a writer adds to a pool's state. Only with "evict" does a pool need pins. */
+static __always_inline u64 depot_writer(void)
+{
+	return depot_policy == DEPOT_EVICT ? DEPOT_STATE_WRITER : 0;
+}
+
+/**
+ * depot_reserve() - take room from a pool and pin the pool
+ * @space: pool and number, which depot_writable_pool() filled in; gets the rest
+ * @units: how much
+ *
+ * The pool stays pinned until depot_commit() or depot_abandon(): it can't be
+ * evicted.
+ *
+ * Context: any.
+ * Return: false if the pool is full now, or another one.
+ */
+static __always_inline bool depot_reserve(struct depot_space *space,
+					  unsigned int units)
+{
+	u64 *state = &space->pool->state;
+	u64 old = READ_ONCE(*state);
+	unsigned int at;
+
+	do {
+		at = depot_state_used(old);
+		if (old >> DEPOT_STATE_SEQ_SHIFT != space->seq ||
+		    at + units > DEPOT_POOL_UNITS ||
+		    (old & DEPOT_STATE_WRITERS) == DEPOT_STATE_WRITERS)
+			return false;
+		/*
+		 * Pairs with the cmpxchg() in depot_evict_oldest(), and with the
+		 * release in depot_install_pool().
+		 */
+	} while (!try_cmpxchg_acquire(state, &old, old + depot_writer() + units));
+
+	space->rec = depot_record_in(space->pool, at);
+	space->ref = space->seq << DEPOT_SEQ_SHIFT | at;
+	space->units = units;
+	return true;
+}
+
+/**
+ * depot_commit() - finish what depot_reserve() began
+ * @space: the room; what was written there can be found
+ *
+ * Context: any.
+ */
+static __always_inline void depot_commit(const struct depot_space *space)
+{
+	if (unlikely(depot_policy == DEPOT_EVICT))
+		depot_unpin(space);
+}
+
+/* Let handles and lists find the record, whose header is complete. */
 static inline void depot_mark_start(const struct depot_space *space)
 {
+	/* Pairs with the acquire in depot_starts_at(). */
+	smp_mb__before_atomic();
 	set_bit(space->ref & DEPOT_UNIT_MASK, space->pool->starts);
+}
+
+/* Whether a record begins at @unit of @pool. Then its header can be read. */
+static __always_inline bool depot_starts_at(const struct depot_pool *pool,
+					    u32 unit)
+{
+	/* Pairs with the barrier in depot_mark_start(). */
+	return test_bit_acquire(unit & DEPOT_UNIT_MASK, pool->starts);
 }
 
 static inline void depot_clear_start(const struct depot_space *space)
@@ -327,15 +473,24 @@ void depot_evictable_free(u32 ref);
 /* === Traces that are being saved ========================================== */
 
 /**
- * struct depot_trace - a trace where the caller has it
+ * struct depot_trace - a trace where the caller has it, and how to save it
  * @newest: its newest frame
  * @step: from a frame to the next older one: 1 in an array, -1 on a stack
  * @nr: number of frames, not 0
+ * @kind: DEPOT_KIND_MASK of its record
+ * @gfp: how memory may be allocated
+ * @flags: the caller's
+ *
+ * Who finds it stored needs the first four; the rest is here, too, so that it
+ * takes up no registers until then.
  */
 struct depot_trace {
 	const unsigned long *newest;
 	long step;
 	unsigned int nr;
+	u32 kind;
+	gfp_t gfp;
+	depot_flags_t flags;
 };
 
 static __always_inline unsigned long
@@ -388,9 +543,9 @@ static __always_inline u32 depot_hash_finish(u64 sum)
 	return (sum * DEPOT_HASH_MULTIPLIER) >> 32;
 }
 
-static inline u32 depot_hash_all(const struct depot_trace *trace, u32 kind)
+static inline u32 depot_hash_all(const struct depot_trace *trace)
 {
-	u64 sum = trace->nr + (kind >> 16);
+	u64 sum = trace->nr + (trace->kind >> 16);
 	unsigned int i;
 
 	for (i = 0; i < trace->nr; i++)
@@ -398,14 +553,14 @@ static inline u32 depot_hash_all(const struct depot_trace *trace, u32 kind)
 	return depot_hash_finish(sum);
 }
 
-static __always_inline u32 depot_hash(const struct depot_trace *trace, u32 kind)
+static __always_inline u32 depot_hash(const struct depot_trace *trace)
 {
 	const unsigned long *p = trace->newest + DEPOT_HASH_SKIP * trace->step;
-	u64 sum = trace->nr + (kind >> 16);
+	u64 sum = trace->nr + (trace->kind >> 16);
 	int i;
 
 	if (unlikely(trace->nr < DEPOT_HASH_SKIP + DEPOT_HASH_FRAMES))
-		return depot_hash_all(trace, kind);
+		return depot_hash_all(trace);
 
 #pragma GCC unroll 8
 	for (i = 0; i < DEPOT_HASH_FRAMES; i++)
@@ -459,37 +614,30 @@ static inline bool depot_cursor_next(struct depot_cursor *cur,
 
 /* tail.c */
 
-/**
- * struct depot_tail - the outer part of a trace, which a record holds already
- * @unit: where that record lies in the pool
- * @nr: number of frames that it can serve; 0 if there is no such record
- */
-struct depot_tail {
-	u16 unit;
-	unsigned int nr;
-};
-
 /* Tails of this many frames, twice as many, and so on can be shared. */
 #define DEPOT_TAIL_STEP		4
-#define DEPOT_NR_TAILS		(CONFIG_STACKDEPOT_MAX_FRAMES / DEPOT_TAIL_STEP + 1)
+#define DEPOT_NR_TAILS		DIV_ROUND_UP(CONFIG_STACKDEPOT_MAX_FRAMES, \
+					     DEPOT_TAIL_STEP)
 
 /**
- * struct depot_tails - the hashes of a trace's tails
- * @nr: number of them
+ * struct depot_tails - a trace's tails
+ * @nr: number of them that could be shared
+ * @rest: frames of the longest one that a record holds already; 0 if none does
+ * @shared: where that record lies in the pool
  * @hash: that of the tail with (n + 1) * DEPOT_TAIL_STEP frames
  */
 struct depot_tails {
 	unsigned int nr;
+	unsigned int rest;
+	u32 shared;
 	u32 hash[DEPOT_NR_TAILS];
 };
 
 bool depot_scan(const struct depot_trace *trace, struct depot_tails *tails);
 void depot_find_tail(const struct depot_space *space,
-		     const struct depot_trace *trace,
-		     const struct depot_tails *tails, struct depot_tail *tail);
+		     const struct depot_trace *trace, struct depot_tails *tails);
 void depot_offer_tails(const struct depot_space *space,
-		       const struct depot_tails *tails,
-		       const struct depot_tail *tail);
+		       const struct depot_tails *tails);
 
 /* Two frames as a record holds them, in one load. @step leads to the newer one. */
 static __always_inline u64 depot_pair(const unsigned long *p, long step)
@@ -602,10 +750,8 @@ extern struct depot_table depot_persistent;
 extern struct depot_table depot_evictable;
 
 static __always_inline u32 *
-depot_bucket(const struct depot_table *table, u32 hash)
+depot_bucket_of(const struct depot_table *table, u64 geometry, u32 hash)
 {
-	/* Pairs with the release in depot_table_split(). */
-	u64 geometry = smp_load_acquire(&table->geometry);
 	u32 n = hash & (u32)(geometry >> 32);
 
 	if (n >= (u32)geometry)
@@ -614,24 +760,85 @@ depot_bucket(const struct depot_table *table, u32 hash)
 		[n & (DEPOT_BUCKETS_PER_PAGE - 1)];
 }
 
-bool depot_bucket_lock(struct depot_table *table, u32 hash, u32 **bucket,
-		       unsigned long *flags);
-void depot_bucket_unlock(u32 *bucket, u32 ref, unsigned long flags);
+static __always_inline u32 *
+depot_bucket(const struct depot_table *table, u32 hash)
+{
+	/* Pairs with the release in depot_table_split(). */
+	return depot_bucket_of(table, smp_load_acquire(&table->geometry), hash);
+}
+
+u32 *depot_bucket_wait(struct depot_table *table, u32 hash);
+
+/**
+ * depot_bucket_unlock() - unlock a bucket
+ * @bucket: the bucket
+ * @ref: what its first record is now
+ * @flags: what depot_bucket_lock() stored
+ *
+ * Context: as depot_bucket_lock() left it.
+ */
+static __always_inline void depot_bucket_unlock(u32 *bucket, u32 ref,
+						unsigned long flags)
+{
+	/* Makes the record complete for whoever finds it: an address dependency. */
+	smp_store_release(bucket, ref & DEPOT_REF_MASK);
+	local_irq_restore(flags);
+}
+
+/* Try to lock the bucket of @hash, with interrupts off. */
+static __always_inline u32 *depot_bucket_trylock(struct depot_table *table,
+						 u32 hash)
+{
+	/* Pairs with the release in depot_table_split(). */
+	u64 geometry = smp_load_acquire(&table->geometry);
+	u32 *bucket = depot_bucket_of(table, geometry, hash);
+	u32 old = READ_ONCE(*bucket) & ~DEPOT_BUCKET_LOCK;
+
+	/* Pairs with the release in depot_bucket_unlock(). */
+	if (!try_cmpxchg_acquire(bucket, &old, old | DEPOT_BUCKET_LOCK))
+		return NULL;
+	/* Was it split before we had it? A split ends before its bucket is unlocked. */
+	if (likely(READ_ONCE(table->geometry) == geometry) ||
+	    bucket == depot_bucket(table, hash))
+		return bucket;
+	/* As it was: nobody else can have changed it. Pairs with the acquire above. */
+	smp_store_release(bucket, old);
+	return NULL;
+}
+
+/**
+ * depot_bucket_lock() - lock the bucket of a hash
+ * @table: the table
+ * @hash: the hash
+ * @flags: the caller's interrupt state, for depot_bucket_unlock()
+ *
+ * Interrupts are off while a bucket is locked, and no other lock is taken under
+ * it: whoever holds it is done after a few dozen instructions.
+ *
+ * Context: any.
+ * Return: the bucket, which can't be split until it is unlocked. NULL if an NMI
+ * found it locked, maybe by what it interrupted.
+ */
+static __always_inline u32 *depot_bucket_lock(struct depot_table *table, u32 hash,
+					      unsigned long *flags)
+{
+	unsigned long saved;
+	u32 *bucket;
+
+	local_irq_save(saved);
+	bucket = depot_bucket_trylock(table, hash);
+	if (unlikely(!bucket)) {
+		bucket = depot_bucket_wait(table, hash);
+		if (!bucket)
+			local_irq_restore(saved);
+	}
+	*flags = saved;
+	return bucket;
+}
+
 bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc);
 void depot_table_grow(struct depot_table *table, gfp_t gfp, bool can_alloc);
 unsigned long depot_table_bytes(const struct depot_table *table);
-
-/* === Policy =============================================================== */
-
-enum depot_policy {
-	DEPOT_STOP,	/* at the limit, new traces are dropped */
-	DEPOT_EVICT,	/* at the limit, the oldest pool's traces are */
-};
-
-extern enum depot_policy depot_policy;
-extern unsigned int depot_max_pools;
-extern unsigned long depot_max_bytes;
-extern bool depot_ready;
 
 /* === Statistics =========================================================== */
 

@@ -29,15 +29,7 @@ static u32 depot_oldest_seq;
 static unsigned int depot_live_pools;
 static unsigned int depot_evictable_pools;
 
-/*
- * The pools in use. CPUs with the same number modulo DEPOT_NR_CURRENT share one:
- * room is had with a cmpxchg(), and a cache line that another CPU wrote last costs
- * as much as all the rest of a save. With "evict" there is but one, so that pools
- * are as old as their numbers say.
- */
-#define DEPOT_NR_CURRENT	4U
-
-static struct depot_pool *depot_current[DEPOT_NR_CURRENT];
+struct depot_pool *depot_current[DEPOT_NR_CURRENT];
 
 /*
  * Pools that were evicted, the oldest first. They wait for an RCU grace period: a
@@ -68,55 +60,11 @@ unsigned long depot_max_bytes __read_mostly = ULONG_MAX;
 /* With fewer pools "evict" would drop traces before anyone could ask for them. */
 #define DEPOT_MIN_POOLS		3
 
-static struct depot_pool **depot_current_slot(void)
-{
-	if (depot_policy == DEPOT_EVICT)
-		return &depot_current[0];
-	return &depot_current[raw_smp_processor_id() % DEPOT_NR_CURRENT];
-}
-
 /* === Room for a record ==================================================== */
 
 static __always_inline u64 depot_state(u32 seq, unsigned int used)
 {
 	return (u64)seq << DEPOT_STATE_SEQ_SHIFT | used;
-}
-
-static __always_inline unsigned int depot_state_used(u64 state)
-{
-	return state & DEPOT_STATE_USED;
-}
-
-/**
- * depot_reserve() - take room from a pool and pin the pool
- * @space: pool and number, which depot_writable_pool() filled in; gets the rest
- * @units: how much
- *
- * The pool stays pinned until depot_commit() or depot_abandon(): it can't be
- * evicted.
- *
- * Context: any.
- * Return: false if the pool is full now, or another one.
- */
-bool depot_reserve(struct depot_space *space, unsigned int units)
-{
-	u64 *state = &space->pool->state;
-	u64 old = READ_ONCE(*state);
-	unsigned int at;
-
-	do {
-		at = depot_state_used(old);
-		if (old >> DEPOT_STATE_SEQ_SHIFT != space->seq ||
-		    at + units > DEPOT_POOL_UNITS ||
-		    (old & DEPOT_STATE_WRITERS) == DEPOT_STATE_WRITERS)
-			return false;
-		/* Pairs with the cmpxchg() in depot_evict_oldest(). */
-	} while (!try_cmpxchg(state, &old, old + DEPOT_STATE_WRITER + units));
-
-	space->rec = depot_record_in(space->pool, at);
-	space->ref = space->seq << DEPOT_SEQ_SHIFT | at;
-	space->units = units;
-	return true;
 }
 
 /**
@@ -132,7 +80,7 @@ void depot_abandon(struct depot_space *space)
 	u64 new;
 
 	do {
-		new = old - DEPOT_STATE_WRITER;
+		new = old - depot_writer();
 		/* Lost, if others have taken what follows. */
 		if (depot_state_used(old) ==
 		    (space->ref & DEPOT_UNIT_MASK) + space->units)
@@ -141,12 +89,12 @@ void depot_abandon(struct depot_space *space)
 }
 
 /**
- * depot_commit() - finish what depot_reserve() began
+ * depot_unpin() - what there is to depot_commit() with "evict"
  * @space: the room; what was written there can be found
  *
  * Context: any.
  */
-void depot_commit(const struct depot_space *space)
+void depot_unpin(const struct depot_space *space)
 {
 	u64 *state = &space->pool->state;
 	u64 old = READ_ONCE(*state);
@@ -154,18 +102,6 @@ void depot_commit(const struct depot_space *space)
 	/* Pairs with the cmpxchg() in depot_evict_oldest(): all is written. */
 	while (!try_cmpxchg(state, &old, old - DEPOT_STATE_WRITER))
 		;
-}
-
-/**
- * depot_holds() - whether a pool is still the one that was found
- * @space: pool and number, which depot_writable_pool() filled in
- *
- * Context: any. While preemption is off, a pool that was stays readable.
- * Return: true if it is.
- */
-bool depot_holds(const struct depot_space *space)
-{
-	return READ_ONCE(space->pool->state) >> DEPOT_STATE_SEQ_SHIFT == space->seq;
 }
 
 /* === Limits =============================================================== */
@@ -428,25 +364,7 @@ static void depot_install_pool(struct depot_pool *pool, enum depot_use use,
 	}
 }
 
-/* Whether the pool in @slot has @units left: then fill @space in. */
-static bool depot_room_in(struct depot_pool **slot, unsigned int units,
-			  struct depot_space *space)
-{
-	/* Pairs with the release in depot_install_pool(). */
-	struct depot_pool *pool = smp_load_acquire(slot);
-	u64 state;
-
-	if (!pool)
-		return false;
-	state = READ_ONCE(pool->state);
-	if (depot_state_used(state) + units > DEPOT_POOL_UNITS)
-		return false;
-	space->pool = pool;
-	space->seq = state >> DEPOT_STATE_SEQ_SHIFT;
-	return true;
-}
-
-/* The same for this CPU's pool, which may be another one's by now. */
+/* Whether this CPU's pool, which may be another one's by now, has @units left. */
 static bool depot_room(unsigned int units, struct depot_space *space)
 {
 	return depot_room_in(depot_current_slot(), units, space);
@@ -499,7 +417,7 @@ struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units)
 }
 
 /**
- * depot_writable_pool() - find a pool with room
+ * depot_make_room() - find a pool with room where this CPU's has little or none
  * @use: what for; not for evictable records
  * @gfp: how a new one may be allocated
  * @can_alloc: whether it may
@@ -509,15 +427,10 @@ struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units)
  * Context: any.
  * Return: false if there is none.
  */
-bool depot_writable_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
-			 unsigned int units, struct depot_space *space)
+bool depot_make_room(enum depot_use use, gfp_t gfp, bool can_alloc,
+		     unsigned int units, struct depot_space *space)
 {
-	/*
-	 * The reserve is for those who can't allocate. As long as a quarter of the
-	 * pool in use is left, they need none.
-	 */
-	if (unlikely(!depot_room(units + DEPOT_POOL_UNITS / 4, space)))
-		depot_refill(gfp, can_alloc);
+	depot_refill(gfp, can_alloc);
 	while (!depot_room(units, space)) {
 		struct depot_pool *pool = depot_new_pool(use, units);
 

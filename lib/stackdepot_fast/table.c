@@ -52,58 +52,24 @@ struct depot_table depot_evictable = {
 /* === Locks ================================================================ */
 
 /**
- * depot_bucket_lock() - lock the bucket of a hash
+ * depot_bucket_wait() - what depot_bucket_lock() does where it can't at once
  * @table: the table
  * @hash: the hash
- * @bucket: set to the bucket, which can't be split until it is unlocked
- * @flags: the caller's interrupt state, for depot_bucket_unlock()
  *
- * Interrupts are off while a bucket is locked, and no other lock is taken under
- * it: whoever holds it is done after a few dozen instructions.
- *
- * Context: any.
- * Return: false if an NMI found the bucket locked, maybe by what it interrupted.
+ * Context: any, with interrupts off.
+ * Return: the bucket, or NULL in NMI.
  */
-bool depot_bucket_lock(struct depot_table *table, u32 hash, u32 **bucket,
-		       unsigned long *flags)
+u32 *depot_bucket_wait(struct depot_table *table, u32 hash)
 {
-	local_irq_save(*flags);
-	for (;;) {
-		u32 *locked = depot_bucket(table, hash);
-		u32 old = READ_ONCE(*locked) & ~DEPOT_BUCKET_LOCK;
+	u32 *bucket;
 
-		/* Pairs with the release in depot_bucket_unlock(). */
-		if (try_cmpxchg_acquire(locked, &old, old | DEPOT_BUCKET_LOCK)) {
-			if (locked == depot_bucket(table, hash)) {
-				*bucket = locked;
-				return true;
-			}
-			/* It was split before we had it. */
-			depot_bucket_unlock(locked, old, *flags);
-			local_irq_save(*flags);
-			continue;
-		}
-		if (in_nmi()) {
-			local_irq_restore(*flags);
-			return false;
-		}
+	do {
+		if (in_nmi())
+			return NULL;
 		cpu_relax();
-	}
-}
-
-/**
- * depot_bucket_unlock() - unlock a bucket
- * @bucket: the bucket
- * @ref: what its first record is now
- * @flags: what depot_bucket_lock() stored
- *
- * Context: as depot_bucket_lock() left it.
- */
-void depot_bucket_unlock(u32 *bucket, u32 ref, unsigned long flags)
-{
-	/* Makes the record complete for whoever finds it: an address dependency. */
-	smp_store_release(bucket, ref & DEPOT_REF_MASK);
-	local_irq_restore(flags);
+		bucket = depot_bucket_trylock(table, hash);
+	} while (!bucket);
+	return bucket;
 }
 
 /* === Growth =============================================================== */
@@ -192,13 +158,13 @@ static void depot_table_split(struct depot_table *table)
 {
 	u32 n = table->geometry;
 	u32 bit = rounddown_pow_of_two(n);
-	u32 *from, *to, *locked;
+	u32 *from, *to;
 	unsigned long flags;
 
 	/* The hash of the bucket to be split maps to it before the split. */
-	if (!depot_bucket_lock(table, n - bit, &locked, &flags))
+	from = depot_bucket_lock(table, n - bit, &flags);
+	if (!from)
 		return;
-	from = locked;
 	to = &table->dir[n >> DEPOT_BUCKETS_SHIFT]
 			[n & (DEPOT_BUCKETS_PER_PAGE - 1)];
 	depot_deal(from, to, bit);

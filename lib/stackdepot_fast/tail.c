@@ -25,25 +25,29 @@
 #define DEPOT_TAILS_SHIFT	9
 
 /* An entry is the place of the record in its pool, and above that a check. */
-#define DEPOT_TAIL_UNIT		DEPOT_UNIT_MASK
+#define DEPOT_TAIL_UNIT		((u32)DEPOT_UNIT_MASK)
 
 static u32 depot_tail_entries[BIT(DEPOT_TAILS_SHIFT)];
 
 /* Records that make up a trace at most: a hit walks over all of them. */
 #define DEPOT_MAX_PARTS		4
 
-/* === Hashes of tails ====================================================== */
+/* === Tags of tails ======================================================== */
 
-static __always_inline u32 *depot_tail_slot(u32 hash)
+/*
+ * A tag is made of the hash of a tail and the number of a pool. Its lowest bits say
+ * where the entry is, those above DEPOT_TAIL_UNIT are the entry's check.
+ */
+static_assert(DEPOT_TAILS_SHIFT <= DEPOT_SEQ_SHIFT);
+
+static __always_inline u32 depot_tail_tag(u32 hash, u32 seq)
 {
-	return &depot_tail_entries[hash >> (32 - DEPOT_TAILS_SHIFT)];
+	return hash ^ seq * GOLDEN_RATIO_32;
 }
 
-static __always_inline u32 depot_tail_entry(u32 hash, u32 seq, u32 unit)
+static __always_inline u32 *depot_tail_slot(u32 tag)
 {
-	u32 check = hash * 8 ^ seq * GOLDEN_RATIO_32;
-
-	return (check & ~DEPOT_TAIL_UNIT) | unit;
+	return &depot_tail_entries[tag & (BIT(DEPOT_TAILS_SHIFT) - 1)];
 }
 
 /* Whether the frame after @frame is a return address, too: see depot_scan(). */
@@ -51,6 +55,45 @@ static __always_inline bool depot_plain_frame(unsigned long frame)
 {
 	return frame - (unsigned long)__entry_text_start >=
 	       (unsigned long)(__entry_text_end - __entry_text_start);
+}
+
+/* depot_scan(), with @step leading to the next newer frame. */
+static __always_inline bool depot_scan_by(const struct depot_trace *trace,
+					  const long step,
+					  struct depot_tails *tails)
+{
+	/* A trace has a frame of its own at least: the newest one is in no tail. */
+	unsigned int n, quads = (trace->nr - 1) / DEPOT_TAIL_STEP;
+	unsigned int left = trace->nr - quads * DEPOT_TAIL_STEP;
+	const unsigned long *p = depot_oldest(trace);
+	const unsigned long window = depot_window;
+	unsigned long outside = 0;
+	bool strange = false;
+	u64 sum = 0;
+
+	tails->nr = quads;
+	for (n = 0; n < quads; n++, p += DEPOT_TAIL_STEP * step) {
+		unsigned long a = p[0], b = p[step], c = p[2 * step], d = p[3 * step];
+
+		sum = depot_hash_one(sum, a);
+		sum = depot_hash_one(sum, b);
+		sum = depot_hash_one(sum, c);
+		sum = depot_hash_one(sum, d);
+		tails->hash[n] = depot_hash_finish(sum);
+		outside |= (a - window) | (b - window) | (c - window) | (d - window);
+		/* The oldest frame of all, with n = 0, may lie there. */
+		if (unlikely(!(depot_plain_frame(a) && depot_plain_frame(b) &&
+			       depot_plain_frame(c) && depot_plain_frame(d))))
+			strange |= n || !(depot_plain_frame(b) &&
+					  depot_plain_frame(c) &&
+					  depot_plain_frame(d));
+	}
+	for (; left; left--, p += step) {
+		outside |= *p - window;
+		if (unlikely(!depot_plain_frame(*p)))
+			strange |= p != depot_oldest(trace);
+	}
+	return !strange && !(outside >> 32);
 }
 
 /**
@@ -68,57 +111,22 @@ static __always_inline bool depot_plain_frame(unsigned long frame)
  */
 bool depot_scan(const struct depot_trace *trace, struct depot_tails *tails)
 {
-	unsigned int n, quads = (trace->nr - 1) / DEPOT_TAIL_STEP;
-	unsigned int left = trace->nr - quads * DEPOT_TAIL_STEP;
-	const unsigned long window = depot_window;
-	const long step = trace->step;
-	const unsigned long *p = trace->newest + (long)(trace->nr - 1) * step;
-	unsigned long a, b, c, d, outside = 0;
-	unsigned int strange = 0;
-	u64 sum = 0;
-
-	/* A trace has a frame of its own at least: the newest one is in no tail. */
-	tails->nr = quads;
-	for (n = 0; n < quads; n++) {
-		a = p[0];
-		b = p[-step];
-		c = p[-2 * step];
-		d = p[-3 * step];
-		sum = depot_hash_one(sum, a);
-		sum = depot_hash_one(sum, b);
-		sum = depot_hash_one(sum, c);
-		sum = depot_hash_one(sum, d);
-		tails->hash[n] = depot_hash_finish(sum);
-		outside |= (a - window) | (b - window) | (c - window) | (d - window);
-		/* The oldest frame of all, with n = 0, may lie there. */
-		if (unlikely(!((depot_plain_frame(a) || !n) &&
-			       depot_plain_frame(b) && depot_plain_frame(c) &&
-			       depot_plain_frame(d))))
-			strange++;
-		p -= DEPOT_TAIL_STEP * step;
-	}
-	for (; left; left--) {
-		outside |= *p - window;
-		if (unlikely(!depot_plain_frame(*p)) &&
-		    p != trace->newest + (long)(trace->nr - 1) * step)
-			strange++;
-		p -= step;
-	}
-	return !strange && !(outside >> 32);
+	/* With a step that the compiler knows, frames are loaded in pairs. */
+	if (trace->step < 0)
+		return depot_scan_by(trace, 1, tails);
+	return depot_scan_by(trace, -1, tails);
 }
 
 /* === Search =============================================================== */
 
-/*
- * Whether the outer @nr frames of @trace are those of the trace at @rec, and the
- * newest of them is that record's own.
- */
+/* Whether the outer @nr frames of @trace are those of the trace at @rec. */
 static bool depot_tail_fits(const struct depot_record *rec,
 			    const struct depot_trace *trace, unsigned int nr)
 {
 	const struct depot_record *part;
 	unsigned int parts = 2;
 
+	/* The newest of them must be its own. */
 	if (rec->rest >= nr || depot_size(rec) < nr ||
 	    (READ_ONCE(rec->next) & (DEPOT_WIDE | DEPOT_EVICTABLE)))
 		return false;
@@ -127,42 +135,44 @@ static bool depot_tail_fits(const struct depot_record *rec,
 			return false;
 		part = depot_outer(part);
 	}
-	return depot_equal_narrow(depot_oldest(trace), -trace->step, nr, rec, 0);
+	if (trace->step < 0)
+		return depot_equal_narrow(depot_oldest(trace), 1, nr, rec, 0);
+	return depot_equal_narrow(depot_oldest(trace), -1, nr, rec, 0);
 }
 
 /**
  * depot_find_tail() - find a record that holds a trace's outer frames
  * @space: the pool that the trace will be stored in
  * @trace: the trace
- * @tails: what depot_scan() made of it
- * @tail: the longest such part that was found
+ * @tails: what depot_scan() made of it; gets the longest part that was found
  *
  * What is found is good if space can be reserved in the same pool afterwards.
  *
  * Context: any, with preemption off.
  */
 void depot_find_tail(const struct depot_space *space,
-		     const struct depot_trace *trace,
-		     const struct depot_tails *tails, struct depot_tail *tail)
+		     const struct depot_trace *trace, struct depot_tails *tails)
 {
+	const struct depot_pool *pool = space->pool;
+	const u32 seq = space->seq;
 	unsigned int n;
 
-	tail->unit = 0;
-	tail->nr = 0;
+	tails->rest = 0;
+	tails->shared = 0;
 	if (!depot_holds(space))
 		return;
 	for (n = tails->nr; n; n--) {
-		u32 hash = tails->hash[n - 1];
-		/* Pairs with the release in depot_offer_tails(). */
-		u32 entry = smp_load_acquire(depot_tail_slot(hash));
+		u32 tag = depot_tail_tag(tails->hash[n - 1], seq);
+		/* Address dependency, pairs with the release in depot_offer_tails(). */
+		u32 entry = READ_ONCE(*depot_tail_slot(tag));
 		u32 unit = entry & DEPOT_TAIL_UNIT;
 
-		if (entry == depot_tail_entry(hash, space->seq, unit) &&
-		    test_bit(unit, space->pool->starts) &&
-		    depot_tail_fits(depot_record_in(space->pool, unit), trace,
+		if ((entry ^ tag) <= DEPOT_TAIL_UNIT &&
+		    depot_starts_at(pool, unit) &&
+		    depot_tail_fits(depot_record_in(pool, unit), trace,
 				    n * DEPOT_TAIL_STEP)) {
-			tail->unit = unit;
-			tail->nr = n * DEPOT_TAIL_STEP;
+			tails->rest = n * DEPOT_TAIL_STEP;
+			tails->shared = unit;
 			return;
 		}
 	}
@@ -171,23 +181,22 @@ void depot_find_tail(const struct depot_space *space,
 /**
  * depot_offer_tails() - let later traces share the frames of a new record
  * @space: where the record is
- * @tails: what depot_scan() made of its trace
- * @tail: the part of it that another record holds
+ * @tails: what depot_find_tail() made of them
  *
  * Context: any.
  */
 void depot_offer_tails(const struct depot_space *space,
-		       const struct depot_tails *tails,
-		       const struct depot_tail *tail)
+		       const struct depot_tails *tails)
 {
-	u32 unit = space->ref & DEPOT_UNIT_MASK;
+	const u32 unit = space->ref & DEPOT_UNIT_MASK, seq = space->seq;
+	const unsigned int nr = tails->nr;
 	unsigned int n;
 
-	for (n = tail->nr / DEPOT_TAIL_STEP; n < tails->nr; n++) {
-		u32 hash = tails->hash[n];
+	for (n = tails->rest / DEPOT_TAIL_STEP; n < nr; n++) {
+		u32 tag = depot_tail_tag(tails->hash[n], seq);
 
-		/* Pairs with the acquire in depot_find_tail(). */
-		smp_store_release(depot_tail_slot(hash),
-				  depot_tail_entry(hash, space->seq, unit));
+		/* Pairs with READ_ONCE() in depot_find_tail(): the record is there. */
+		smp_store_release(depot_tail_slot(tag),
+				  (tag & ~DEPOT_TAIL_UNIT) | unit);
 	}
 }
