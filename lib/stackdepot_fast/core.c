@@ -69,8 +69,9 @@ static __always_inline bool depot_equal(const struct depot_trace *trace,
 		return false;
 	if (trace->kind & DEPOT_WIDE)
 		return depot_equal_wide(trace, rec);
-	return depot_equal_narrow(depot_oldest(trace), -trace->step, trace->nr,
-				  rec, depot_first_word(trace->kind));
+	return depot_equal_narrow(depot_oldest(trace), trace->newest,
+				  -trace->step, trace->nr, rec,
+				  depot_first_word(trace->kind));
 }
 
 /*
@@ -128,9 +129,11 @@ static __always_inline u32 depot_find_persistent(const struct depot_trace *trace
 	return depot_find(&depot_persistent, trace, hash, false);
 }
 
-/* Find an evictable record and take a reference to it. */
-static __always_inline u32 depot_find_evictable(const struct depot_trace *trace,
-						u32 hash)
+/*
+ * Find an evictable record and take a reference to it. Not inline, as this would
+ * cost those who look for persistent ones registers.
+ */
+static noinline u32 depot_find_evictable(const struct depot_trace *trace, u32 hash)
 {
 	u32 ref;
 

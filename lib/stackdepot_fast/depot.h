@@ -655,6 +655,7 @@ static __always_inline u64 depot_pair(const unsigned long *p, long step)
 /**
  * depot_equal_narrow() - compare frames with those of a narrow record
  * @oldest: the oldest of the frames
+ * @newest: the newest
  * @step: from a frame to the next newer one: 1 or -1
  * @nr: how many, not 0; a multiple of DEPOT_TAIL_STEP, or as many as @rec's trace has
  * @rec: the record; it holds the newest of @nr frames itself
@@ -666,21 +667,22 @@ static __always_inline u64 depot_pair(const unsigned long *p, long step)
  * Return: whether all are the outermost frames of the record's trace.
  */
 static __always_inline bool
-depot_equal_narrow(const unsigned long *oldest, long step, unsigned int nr,
-		   const struct depot_record *rec, unsigned int first)
+depot_equal_narrow(const unsigned long *oldest, const unsigned long *newest,
+		   long step, unsigned int nr, const struct depot_record *rec,
+		   unsigned int first)
 {
 	unsigned int rest = rec->rest;
 	const u32 *word = &rec->word[first + nr - rest];
-	const unsigned long *p = oldest + (long)nr * step;
+	const unsigned long *p = newest;
 
 	if (nr & 1) {
-		p -= step;
 		if ((u32)*p != *--word)
 			return false;
+		p -= step;
 	}
 	if (nr & 2) {
 		word -= 2;
-		if (depot_pair(p - 2 * step, step) !=
+		if (depot_pair(p - step, step) !=
 		    get_unaligned((const u64 *)word))
 			return false;
 	}

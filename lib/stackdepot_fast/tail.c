@@ -123,6 +123,8 @@ bool depot_scan(const struct depot_trace *trace, struct depot_tails *tails)
 static bool depot_tail_fits(const struct depot_record *rec,
 			    const struct depot_trace *trace, unsigned int nr)
 {
+	const unsigned long *oldest = depot_oldest(trace);
+	const long last = nr - 1;
 	const struct depot_record *part;
 	unsigned int parts = 2;
 
@@ -136,8 +138,8 @@ static bool depot_tail_fits(const struct depot_record *rec,
 		part = depot_outer(part);
 	}
 	if (trace->step < 0)
-		return depot_equal_narrow(depot_oldest(trace), 1, nr, rec, 0);
-	return depot_equal_narrow(depot_oldest(trace), -1, nr, rec, 0);
+		return depot_equal_narrow(oldest, oldest + last, 1, nr, rec, 0);
+	return depot_equal_narrow(oldest, oldest - last, -1, nr, rec, 0);
 }
 
 /**
