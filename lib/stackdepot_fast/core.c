@@ -57,9 +57,10 @@ static __always_inline bool depot_equal_wide(const struct depot_trace *trace,
  *
  * Only low halves are compared with a narrow record. For a trace that is known to
  * be narrow that is exact. A trace off the shadow call stack is not known to be,
- * but its entries are return addresses in the window, except that the entry of an
- * exception may leave there whatever the program counter was. Such a trace has the
- * exception entry's own return address right before, as no record that is narrow
+ * but its entries are return addresses in the window, where modules and what the BPF
+ * JIT made lie as well, except that the entry of an exception may leave there
+ * whatever the program counter was. Such a trace has the exception entry's own
+ * return address right before, as no record that is narrow
  * has it: see depot_scan(). So it can't be taken for one.
  */
 static __always_inline bool depot_equal(const struct depot_trace *trace,
@@ -547,10 +548,8 @@ static noinline depot_stack_handle_t depot_save_copy(unsigned int skipnr,
 /*
  * On a kernel without shadow call stacks each save comes here: the trace that begins
  * with @pc, the rest of which is in frame records from the one at @fp on, is written
- * to a buffer and looked up there.
- *
- * What depot_equal() says of entries off a shadow call stack is true of these, too,
- * but for code that the BPF JIT made.
+ * to a buffer and looked up there. What depot_equal() says of entries off a shadow
+ * call stack is true of these, too.
  */
 static noinline depot_stack_handle_t depot_save_walk(unsigned long pc,
 						     unsigned long fp,
@@ -574,7 +573,7 @@ static noinline depot_stack_handle_t depot_save_walk(unsigned long pc,
 		return depot_save(entries, stack_trace_save(entries, size,
 							    skipnr + 2),
 				  gfp, flags);
-	if (unlikely(!nr || !in_task() || IS_ENABLED(CONFIG_BPF_JIT)))
+	if (unlikely(!nr || !in_task()))
 		return depot_save(entries, nr, gfp, flags);
 
 	trace.nr = nr;
