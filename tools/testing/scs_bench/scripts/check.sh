@@ -30,6 +30,7 @@ GROUPS_OF_TESTS=(
 	"ours: test-kunit.sh $KVER ours $KASAN_MODES"
 	"kasan: test-kunit.sh $KVER kasan $KASAN_MODES"
 	"reports: test-kunit.sh $KVER reports $KASAN_MODES"
+	"verify: test-verify.sh $KVER kunit"
 )
 if [ "$ALL" = all ]; then
 	GROUPS_OF_TESTS+=(
@@ -37,6 +38,7 @@ if [ "$ALL" = all ]; then
 		"images-none: test-images.sh $KVER none"
 		"dynamic: test-dynamic.sh $KVER"
 		"kinds: test-kinds.sh $KVER"
+		"verify-all: test-verify.sh $KVER 10000000"
 		"bench: test-bench.sh $KVER $KASAN_MODES"
 	)
 fi

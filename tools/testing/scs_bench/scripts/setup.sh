@@ -13,7 +13,7 @@
 PACKAGES="
 	linux-source-6.12
 	clang-19 lld-19 llvm-19 ccache
-	make gcc libc6-dev flex bison bc perl python3 patch xz-utils
+	make gcc libc6-dev flex bison bc perl python3 patch xz-utils cpio
 	libelf-dev libssl-dev
 	pkg-config libjansson-dev libcmocka-dev
 	sparse git linux-perf
