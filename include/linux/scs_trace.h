@@ -116,6 +116,53 @@ static __always_inline bool scs_trace_hooked(struct task_struct *tsk)
 	return false;
 }
 
+/**
+ * enum scs_trace_verdict - what the checker found of a trace
+ *
+ * In this order: what is right, what was not checked, what is explained, and what
+ * is not. kernel/scs_trace/verify.c has their names in the statistics, and
+ * Documentation/dev-tools/scs_trace.rst what they mean.
+ */
+enum scs_trace_verdict {
+	SCS_TRACE_SAME,
+	SCS_TRACE_UNCHECKED_RAN,
+	SCS_TRACE_UNCHECKED_EMPTY,
+	SCS_TRACE_EXPLAINED_RECORD,
+	SCS_TRACE_EXPLAINED_FTRACE,
+	SCS_TRACE_MISSING,
+	SCS_TRACE_EXTRA,
+	SCS_TRACE_SWAPPED,
+	SCS_TRACE_CHANGED,
+	SCS_TRACE_SHORTER,
+	SCS_TRACE_LONGER,
+	SCS_TRACE_OVERRUN,
+	SCS_TRACE_NR_VERDICTS,
+};
+
+#ifdef CONFIG_SCS_TRACE_VERIFY
+unsigned int arch_scs_trace_extra(struct task_struct *tsk,
+				  const unsigned long *at,
+				  const unsigned long *base,
+				  enum scs_trace_verdict *verdict);
+void scs_trace_verify_in_place(const unsigned long *top, unsigned long nr,
+			       bool whole);
+void scs_trace_verify_walk(unsigned long pc, unsigned long fp,
+			   const unsigned long *store, unsigned int nr,
+			   unsigned int size, unsigned int skipnr);
+#else
+static __always_inline void
+scs_trace_verify_in_place(const unsigned long *top, unsigned long nr, bool whole)
+{
+}
+
+static __always_inline void
+scs_trace_verify_walk(unsigned long pc, unsigned long fp,
+		      const unsigned long *store, unsigned int nr,
+		      unsigned int size, unsigned int skipnr)
+{
+}
+#endif
+
 /* Whether there is no shadow call stack on this machine, so that all traces are walks. */
 static __always_inline bool scs_trace_walks(void)
 {
@@ -146,6 +193,7 @@ static __always_inline int scs_trace_walk(unsigned long pc, unsigned long fp,
 
 	nr = arch_scs_trace_walk(pc, fp, store, size, skipnr);
 	if (likely(nr >= 0)) {
+		scs_trace_verify_walk(pc, fp, store, nr, size, skipnr);
 		counters = raw_cpu_ptr(&scs_trace_counters);
 		counters->plain_walks++;
 		counters->plain_walk_frames += nr;
@@ -190,6 +238,7 @@ static __always_inline unsigned long scs_trace_peek(const unsigned long **top,
 		return 0;
 
 	raw_cpu_inc(scs_trace_counters.peeks);
+	scs_trace_verify_in_place(*top, depth, true);
 	return depth;
 }
 

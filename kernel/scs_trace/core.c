@@ -97,18 +97,22 @@ noinline int scs_trace_save(unsigned long *store, unsigned int size,
 {
 	const unsigned long *sp = arch_scs_trace_sp();
 	unsigned long depth;
+	int nr;
 
 	if (!scs_trace_plain(sp, &depth))
 		return scs_trace_save_slow(store, size, skipnr, sp,
 					   scs_trace_caller_pc(),
 					   scs_trace_caller_fp());
 
-	if (unlikely(skipnr >= depth))
+	if (unlikely(skipnr >= depth)) {
+		scs_trace_verify(sp, store, 0, size, skipnr, NULL, NULL);
 		return scs_trace_count(0);
+	}
 
-	size = min_t(unsigned long, size, depth - skipnr);
-	scs_trace_copy(store, sp - skipnr - 1, size);
-	return scs_trace_count(size);
+	nr = min_t(unsigned long, size, depth - skipnr);
+	scs_trace_copy(store, sp - skipnr - 1, nr);
+	scs_trace_verify(sp, store, nr, size, skipnr, NULL, NULL);
+	return scs_trace_count(nr);
 }
 
 /* === Rare path: interrupts, other tasks, saved registers ================== */
@@ -192,6 +196,7 @@ static noinline int scs_trace_save_slow(unsigned long *store, unsigned int size,
 		return scs_trace_fall_back(err, pc, fp, store, size, skipnr);
 
 	scs_trace_emit_source(&cur, &src, false);
+	scs_trace_verify(sp, store, cur.len, size, skipnr, NULL, NULL);
 	return scs_trace_count(cur.len);
 }
 
@@ -219,6 +224,7 @@ noinline bool scs_trace_peek_current(const unsigned long *top,
 	raw_cpu_inc(scs_trace_counters.peeks);
 	*span = src.span[0];
 	*whole = src.nr_spans == 1;
+	scs_trace_verify_in_place(span->top, span->top - span->base, *whole);
 	return true;
 }
 
@@ -249,21 +255,8 @@ noinline int scs_trace_save_regs(struct pt_regs *regs, unsigned long *store,
 		return scs_trace_fall_back_regs(err, regs, store, size, skipnr);
 
 	scs_trace_emit_source(&cur, &src, false);
+	scs_trace_verify(NULL, store, cur.len, size, skipnr, NULL, regs);
 	return scs_trace_count(cur.len);
-}
-
-static bool scs_trace_task_running(struct task_struct *tsk)
-{
-	/*
-	 * Pairs with the release in finish_task(): once on_cpu is seen clear,
-	 * so is what cpu_switch_to() saved.
-	 */
-	return smp_load_acquire(&tsk->on_cpu);
-}
-
-static unsigned long scs_trace_task_switches(struct task_struct *tsk)
-{
-	return READ_ONCE(tsk->nvcsw) + READ_ONCE(tsk->nivcsw);
 }
 
 /**
@@ -300,6 +293,7 @@ noinline int scs_trace_save_tsk(struct task_struct *tsk, unsigned long *store,
 		if (err)
 			return scs_trace_count_fallback(err);
 		scs_trace_emit_source(&cur, &src, true);
+		scs_trace_verify(NULL, store, cur.len, size, skipnr, tsk, NULL);
 		return scs_trace_count(cur.len);
 	}
 
@@ -314,9 +308,9 @@ noinline int scs_trace_save_tsk(struct task_struct *tsk, unsigned long *store,
 
 	/* Pairs with the full barrier in __switch_to(), see above. */
 	smp_rmb();
-	if (scs_trace_task_running(tsk) || scs_trace_hooked(tsk) ||
-	    switches != scs_trace_task_switches(tsk))
+	if (scs_trace_task_ran(tsk, switches))
 		return scs_trace_count_fallback(-EAGAIN);
 
+	scs_trace_verify_task(store, cur.len, size, skipnr, tsk, switches);
 	return scs_trace_count(cur.len);
 }

@@ -189,6 +189,7 @@ static int __init scs_trace_debugfs_init(void)
 
 	debugfs_create_file("enabled", 0644, dir, NULL, &scs_trace_enabled_fops);
 	debugfs_create_file("stats", 0444, dir, NULL, &scs_trace_stats_fops);
+	scs_trace_verify_debugfs(dir);
 	return 0;
 }
 late_initcall(scs_trace_debugfs_init);

@@ -3,6 +3,7 @@
 
 #include <linux/errno.h>
 #include <linux/percpu.h>
+#include <linux/ptrace.h>
 #include <linux/scs_trace.h>
 
 #include "scs_trace.h"
@@ -38,11 +39,15 @@ int scs_trace_fall_back(int err, unsigned long pc, unsigned long fp,
 			unsigned long *store, unsigned int size,
 			unsigned int skipnr)
 {
+	int nr;
+
 	scs_trace_count_fallback(err);
 	if (err == -ECANCELED)
 		return err;
-	return scs_trace_count_walk(err, arch_scs_trace_walk(pc, fp, store,
-							     size, skipnr));
+	nr = arch_scs_trace_walk(pc, fp, store, size, skipnr);
+	if (nr >= 0)
+		scs_trace_verify_walk(pc, fp, store, nr, size, skipnr);
+	return scs_trace_count_walk(err, nr);
 }
 
 /**
@@ -60,11 +65,16 @@ int scs_trace_fall_back_regs(int err, const struct pt_regs *regs,
 			     unsigned long *store, unsigned int size,
 			     unsigned int skipnr)
 {
+	int nr;
+
 	scs_trace_count_fallback(err);
 	if (err == -ECANCELED)
 		return err;
-	return scs_trace_count_walk(err, arch_scs_trace_walk_regs(regs, store,
-								  size, skipnr));
+	nr = arch_scs_trace_walk_regs(regs, store, size, skipnr);
+	if (nr >= 0)
+		scs_trace_verify_walk(regs->pc, regs->regs[29], store, nr, size,
+				      skipnr);
+	return scs_trace_count_walk(err, nr);
 }
 
 #ifndef CONFIG_SCS_TRACE_SHADOW

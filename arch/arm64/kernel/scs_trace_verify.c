@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Proves where an arm64 shadow call stack rightly knows more than the frame records do. */
+
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/scs_trace.h>
+#include <linux/types.h>
+
+#include <asm/insn.h>
+#include <asm/patching.h>
+#include <asm/pointer_auth.h>
+#include <asm/stacktrace.h>
+#include <asm/traps.h>
+
+/* === Data ================================================================= */
+
+#define INSN_POP_X30		0xf85f8e5e	/* ldr x30, [x18, #-8]! */
+#define INSN_DROP		0xd1002252	/* sub x18, x18, #8 */
+#define INSN_DROP_PAIR		0xd1004252	/* sub x18, x18, #16 */
+#define INSN_SET_FP		0x910003fd	/* add x29, sp, #0 */
+#define INSN_SET_FP_MASK	0xff8003ff	/* with any other number for 0 */
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+/* What ftrace_caller has on the stack, two records at the end of it. */
+#define FTRACE_FRAME	(sizeof(struct __arch_ftrace_regs) + 32)
+#endif
+
+/* More than any function has between a push and the record, or record and pop. */
+#define MAX_INSNS		64
+
+/* === Finding what was interrupted ========================================= */
+
+static bool on_known_stack(struct task_struct *tsk, unsigned long addr,
+			   unsigned long size)
+{
+	if (on_task_stack(tsk, addr, size))
+		return true;
+	return tsk == current && !preemptible() && on_irq_stack(addr, size);
+}
+
+/*
+ * Find the registers that kernel entry saved when it pushed the entry at @at of a
+ * shadow call stack of @tsk. They lie around the frame record that entry code
+ * makes, so follow the records: it is the one after a record that leads to entry
+ * code. Another task may run meanwhile, which leads anywhere, but not off its
+ * stack, and the caller drops what was found then.
+ */
+static noinline const struct pt_regs *
+interrupted_regs(struct task_struct *tsk, const unsigned long *at)
+{
+	unsigned long fp = tsk == current ?
+			   (unsigned long)__builtin_frame_address(0) :
+			   thread_saved_fp(tsk);
+	bool from_entry = false;
+	unsigned int i;
+
+	for (i = 0; i < 2 * SCS_TRACE_MAX_DEPTH; i++) {
+		const unsigned long *record = (const unsigned long *)fp;
+		const struct pt_regs *regs;
+		unsigned long lr;
+
+		if (fp & 7 || !on_known_stack(tsk, fp, 2 * sizeof(*record)))
+			return NULL;
+		lr = READ_ONCE(record[1]);
+		regs = container_of((const u64 (*)[2])record, struct pt_regs,
+				    stackframe);
+		if (from_entry &&
+		    on_known_stack(tsk, (unsigned long)regs, sizeof(*regs)) &&
+		    regs->regs[18] == (unsigned long)at &&
+		    lr == READ_ONCE(*at) && regs->regs[29] == record[0])
+			return regs;
+		from_entry = in_entry_text(ptrauth_strip_kernel_insn_pac(lr));
+		fp = READ_ONCE(record[0]);
+	}
+	return NULL;
+}
+
+/*
+ * Whether the code at @pc goes on, with no branch in between, to the end of a
+ * prologue, where x29 is made to point to the new record, or to the place in an
+ * epilogue where x30 is popped, or in assembly taken off.
+ */
+static bool between_push_and_record(unsigned long pc)
+{
+	unsigned int i;
+	u32 insn;
+
+	for (i = 0; i < MAX_INSNS; i++, pc += AARCH64_INSN_SIZE) {
+		if (aarch64_insn_read((void *)pc, &insn))
+			return false;
+		if ((insn & INSN_SET_FP_MASK) == INSN_SET_FP ||
+		    insn == INSN_POP_X30 || insn == INSN_DROP)
+			return true;
+		if (aarch64_insn_is_branch(insn) ||
+		    aarch64_insn_is_exception(insn) ||
+		    aarch64_insn_is_eret(insn))
+			return false;
+	}
+	return false;
+}
+
+/* Whether ftrace_caller was interrupted between its pushes and its first record. */
+static bool ftrace_pushed(const struct pt_regs *regs, unsigned long pc,
+			  const unsigned long *at)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
+	unsigned long size, offset;
+
+	return kallsyms_lookup_size_offset(pc, &size, &offset) &&
+	       pc - offset == (unsigned long)ftrace_caller &&
+	       READ_ONCE(at[-1]) == regs->regs[30] &&
+	       READ_ONCE(at[-2]) == regs->regs[9] &&
+	       /* x29 still points beyond where both records go. */
+	       regs->regs[29] >= regs->sp + FTRACE_FRAME &&
+	       between_push_and_record(pc);
+#else
+	return false;
+#endif
+}
+
+/* Whether it was interrupted right before it drops what it pushed. */
+static bool ftrace_drops(unsigned long pc)
+{
+	u32 insn;
+
+	return !aarch64_insn_read((void *)pc, &insn) && insn == INSN_DROP_PAIR;
+}
+
+/* === Proofs =============================================================== */
+
+/**
+ * arch_scs_trace_extra() - whether a walk must miss what the shadow call stack has
+ * @tsk: whose shadow call stack it is
+ * @at: one past the entry that the walk doesn't have
+ * @base: the oldest entry
+ * @verdict: set to the explanation, if there is one
+ *
+ * Only right after the entry that kernel entry pushed: the interrupted program
+ * counter, at x18 as it was interrupted. @at[-1] was the newest entry then.
+ *
+ * SCS_TRACE_EXPLAINED_RECORD: a function F was interrupted between its push and
+ * its record. x30 as interrupted is @at[-1], which is F's return address: F has
+ * not called anything since it pushed x30, or has loaded it again in order to
+ * return. Were F's record the one that x29 points to, the walk would have found
+ * the same address there. From the interrupted instruction straight ahead the
+ * code comes to where x29 is set to a new record, or where x30 is popped. So F is
+ * active, and its caller is missing in the walk. The same holds for ftrace_caller
+ * between its two records, whose x30 is the traced function.
+ *
+ * SCS_TRACE_EXPLAINED_FTRACE: ftrace_caller pushes two entries, x9 and x30, before
+ * it makes two records, and drops them after it restored x29. The first place is
+ * told by x9 and x30, the second by the instruction that is nowhere else.
+ *
+ * Return: how many entries the walk must miss, or 0 where there is no proof that
+ * it must miss any. Any context.
+ */
+unsigned int arch_scs_trace_extra(struct task_struct *tsk,
+				  const unsigned long *at,
+				  const unsigned long *base,
+				  enum scs_trace_verdict *verdict)
+{
+	const struct pt_regs *regs = interrupted_regs(tsk, at);
+	unsigned long pc, newest;
+
+	if (!regs || at <= base)
+		return 0;
+	pc = regs->stackframe[1];
+	newest = arch_scs_trace_strip(READ_ONCE(at[-1]));
+
+	if (at - base >= 2 && (ftrace_pushed(regs, pc, at) || ftrace_drops(pc))) {
+		*verdict = SCS_TRACE_EXPLAINED_FTRACE;
+		return 2;
+	}
+	if (newest == ptrauth_strip_kernel_insn_pac(regs->regs[30]) &&
+	    between_push_and_record(pc)) {
+		*verdict = SCS_TRACE_EXPLAINED_RECORD;
+		return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit: the checker finds whatever is wrong with a trace, and nothing in one that is right. */
+
+#include <kunit/test.h>
+
+#include <linux/irqflags.h>
+#include <linux/minmax.h>
+#include <linux/scs_trace.h>
+#include <linux/string.h>
+
+#include "scs_trace.h"
+
+#define MAX_ENTRIES	192
+#define DEPTH		12
+
+/**
+ * struct altered - a trace, what is done to it, and what the checker says
+ * @size: how many entries to ask for
+ * @skip: how many to leave out beyond the function that takes it
+ * @alter: what is done to it, at entry @at
+ * @at: where
+ * @nr: how many entries it has
+ * @entries: what they are
+ * @taken: how many it had before it was altered
+ * @verdict: what the checker said
+ */
+struct altered {
+	unsigned int size;
+	unsigned int skip;
+	void (*alter)(struct altered *a);
+	unsigned int at;
+	unsigned int nr;
+	unsigned long entries[MAX_ENTRIES + 1];
+	unsigned int taken;
+	enum scs_trace_verdict verdict;
+};
+
+/* === What is done to a trace ============================================== */
+
+static void leave(struct altered *a)
+{
+}
+
+static void change(struct altered *a)
+{
+	a->entries[a->at] += 4;
+}
+
+static void empty(struct altered *a)
+{
+	a->entries[a->at] = 0;
+}
+
+static void drop(struct altered *a)
+{
+	a->nr--;
+	memmove(&a->entries[a->at], &a->entries[a->at + 1],
+		(a->nr - a->at) * sizeof(a->entries[0]));
+}
+
+static void add(struct altered *a)
+{
+	memmove(&a->entries[a->at + 1], &a->entries[a->at],
+		(a->nr - a->at) * sizeof(a->entries[0]));
+	a->entries[a->at] = (unsigned long)add;
+	a->nr++;
+}
+
+static void swap_two(struct altered *a)
+{
+	swap(a->entries[a->at], a->entries[a->at + 1]);
+}
+
+static void cut(struct altered *a)
+{
+	a->nr = a->at;
+}
+
+static void overrun(struct altered *a)
+{
+	a->nr = a->size + 1;
+}
+
+/* === Taking traces ======================================================== */
+
+/*
+ * The first entry lies in here. It differs by the call that it returns to, so it
+ * is left out.
+ */
+static noinline void take_altered(struct altered *a)
+{
+	int nr = scs_trace_save(a->entries, a->size, a->skip + 1);
+
+	if (nr < 0) {
+		a->verdict = SCS_TRACE_NR_VERDICTS;
+		return;
+	}
+	a->nr = nr;
+	a->taken = nr;
+	a->alter(a);
+	a->verdict = scs_trace_compare(a->entries, a->nr, a->size, a->skip + 1);
+	barrier();
+}
+
+/* Entries of two functions in turn, so that any two neighbours differ. */
+static noinline void deep_even(struct altered *a, int depth);
+
+static noinline void deep_odd(struct altered *a, int depth)
+{
+	if (depth > 1)
+		deep_even(a, depth - 1);
+	else
+		take_altered(a);
+	barrier();
+}
+
+static noinline void deep_even(struct altered *a, int depth)
+{
+	if (depth > 1)
+		deep_odd(a, depth - 1);
+	else
+		take_altered(a);
+	barrier();
+}
+
+static void expect_verdict(struct kunit *test, void (*alter)(struct altered *a),
+			   unsigned int size, unsigned int skip,
+			   unsigned int at, enum scs_trace_verdict verdict)
+{
+	struct altered *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	a->size = size;
+	a->skip = skip;
+	a->alter = alter;
+	a->at = at;
+	deep_odd(a, DEPTH);
+	if (a->verdict == SCS_TRACE_NR_VERDICTS)
+		kunit_skip(test, "no trace from the shadow call stack");
+	KUNIT_EXPECT_EQ_MSG(test, a->verdict, verdict,
+			    "%ps() at %u of %u entries, size %u, skip %u",
+			    alter, at, a->taken, size, skip);
+	kunit_kfree(test, a);
+}
+
+static unsigned int whole_length(struct kunit *test)
+{
+	struct altered *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	a->size = MAX_ENTRIES;
+	a->alter = leave;
+	deep_odd(a, DEPTH);
+	if (a->verdict == SCS_TRACE_NR_VERDICTS)
+		kunit_skip(test, "no trace from the shadow call stack");
+	KUNIT_ASSERT_GT(test, a->taken, DEPTH);
+	return a->taken;
+}
+
+/* === Cases ================================================================ */
+
+static void test_right(struct kunit *test)
+{
+	unsigned int skip, size, nr = whole_length(test);
+
+	for (skip = 0; skip <= nr + 2; skip++)
+		expect_verdict(test, leave, MAX_ENTRIES, skip, 0,
+			       SCS_TRACE_SAME);
+	for (size = 1; size <= nr + 2; size++)
+		expect_verdict(test, leave, size, size % 4, 0, SCS_TRACE_SAME);
+	expect_verdict(test, leave, 0, 0, 0, SCS_TRACE_UNCHECKED_EMPTY);
+}
+
+static void test_changed(struct kunit *test)
+{
+	unsigned int at, nr = whole_length(test);
+
+	for (at = 0; at < nr; at++) {
+		expect_verdict(test, change, MAX_ENTRIES, 0, at,
+			       SCS_TRACE_CHANGED);
+		expect_verdict(test, empty, at + 1, 0, at, SCS_TRACE_CHANGED);
+	}
+	/* Beyond what was handed out. */
+	expect_verdict(test, change, 5, 0, 5, SCS_TRACE_SAME);
+}
+
+static void test_dropped(struct kunit *test)
+{
+	unsigned int at, nr = whole_length(test);
+
+	for (at = 0; at < nr - 1; at++)
+		expect_verdict(test, drop, MAX_ENTRIES, 0, at,
+			       SCS_TRACE_MISSING);
+	expect_verdict(test, drop, MAX_ENTRIES, 0, nr - 1, SCS_TRACE_SHORTER);
+}
+
+static void test_added(struct kunit *test)
+{
+	unsigned int at, nr = whole_length(test);
+
+	for (at = 0; at < nr; at++)
+		expect_verdict(test, add, MAX_ENTRIES, 0, at, SCS_TRACE_EXTRA);
+	expect_verdict(test, add, MAX_ENTRIES, 0, nr, SCS_TRACE_LONGER);
+}
+
+static void test_swapped(struct kunit *test)
+{
+	unsigned int at;
+
+	for (at = 0; at < DEPTH - 1; at++) {
+		expect_verdict(test, swap_two, MAX_ENTRIES, 0, at,
+			       SCS_TRACE_SWAPPED);
+		expect_verdict(test, swap_two, at + 2, 0, at,
+			       SCS_TRACE_SWAPPED);
+	}
+}
+
+static void test_length(struct kunit *test)
+{
+	unsigned int nr = whole_length(test), at;
+
+	for (at = 0; at < nr; at++)
+		expect_verdict(test, cut, MAX_ENTRIES, 0, at,
+			       SCS_TRACE_SHORTER);
+	for (at = 1; at < nr; at++)
+		expect_verdict(test, overrun, at, 0, 0, SCS_TRACE_OVERRUN);
+}
+
+static void test_interrupts_off(struct kunit *test)
+{
+	struct altered *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	a->size = MAX_ENTRIES;
+	a->alter = drop;
+	a->at = 3;
+	local_irq_save(flags);
+	deep_odd(a, DEPTH);
+	local_irq_restore(flags);
+	if (a->verdict == SCS_TRACE_NR_VERDICTS)
+		kunit_skip(test, "no trace from the shadow call stack");
+	KUNIT_EXPECT_EQ(test, a->verdict, SCS_TRACE_MISSING);
+}
+
+static struct kunit_case scs_trace_verify_cases[] = {
+	KUNIT_CASE(test_right),
+	KUNIT_CASE(test_changed),
+	KUNIT_CASE(test_dropped),
+	KUNIT_CASE(test_added),
+	KUNIT_CASE(test_swapped),
+	KUNIT_CASE(test_length),
+	KUNIT_CASE(test_interrupts_off),
+	{}
+};
+
+static struct kunit_suite scs_trace_verify_suite = {
+	.name = "scs_trace_verify",
+	.test_cases = scs_trace_verify_cases,
+};
+
+kunit_test_suite(scs_trace_verify_suite);
