@@ -246,6 +246,24 @@ static void test_attack_irq(struct kunit *test)
 	verdict(test, test->priv);
 }
 
+/* Has an entry of its own, the newest: no tail call. */
+static noinline int save_here(struct attack *a, unsigned int size,
+			      unsigned int skip)
+{
+	int ret = scs_trace_save(a->store, size, skip);
+
+	barrier();
+	return ret;
+}
+
+static noinline int save_all(struct attack *a)
+{
+	int ret = save_here(a, WORDS, 0);
+
+	barrier();
+	return ret;
+}
+
 /* The collector's own answer to sizes and numbers to skip. */
 static void test_attack_size(struct kunit *test)
 {
@@ -254,13 +272,15 @@ static void test_attack_size(struct kunit *test)
 	unsigned int i, size, skip, nr = WORDS;
 	int total = 0, ret;
 
-	/* One call instruction for all, or the first entry would differ. */
 	for (i = 0; i < ROUNDS / 10; i++) {
 		size = i ? rnd_count(a) : WORDS;
 		skip = i ? rnd_count(a) : 0;
 		nr = min_t(unsigned int, size, WORDS);
 		memset(a->store, CANARY & 0xff, sizeof(a->store));
-		ret = scs_trace_save(a->store, size, skip);
+		/* One call instruction for all rounds, or an entry would differ. */
+		OPTIMIZER_HIDE_VAR(i);
+		ret = save_here(a, size, skip);
+		OPTIMIZER_HIDE_VAR(i);
 		if (!i) {
 			total = ret;
 			memcpy(all, a->store, sizeof(all));
@@ -275,11 +295,6 @@ static void test_attack_size(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, total, 3);
 	verdict(test, a);
-}
-
-static noinline int save_here(struct attack *a)
-{
-	return scs_trace_save(a->store, WORDS, 0);
 }
 
 /*
@@ -322,11 +337,11 @@ static void test_attack_x18(struct kunit *test)
 		unsigned long x18 = scs[rnd(a, ARRAY_SIZE(scs))] +
 				    rnd(a, SCS_SIZE / 4);
 
-		judge(a, i, call_with_x18(save_here, a, x18) == -EFAULT);
+		judge(a, i, call_with_x18(save_all, a, x18) == -EFAULT);
 	}
 	/* Misaligned by less than an entry, in its own. */
 	for (i = 1; i < sizeof(long); i++)
-		judge(a, i, call_with_x18(save_here, a,
+		judge(a, i, call_with_x18(save_all, a,
 					  (unsigned long)task_scs(current) +
 					  SCS_SIZE / 2 + i) == -EFAULT);
 	verdict(test, a);
@@ -343,12 +358,14 @@ static void test_attack_marker(struct kunit *test)
 	/* The scheduler may check it, and panic. */
 	preempt_disable();
 	for (i = 0; i < 2; i++) {
+		/* As above */
+		OPTIMIZER_HIDE_VAR(i);
 		if (i) {
 			memcpy(before, a->store, sizeof(before));
 			nr = ret;
 			WRITE_ONCE(*magic, rnd64(a));
 		}
-		ret = save_here(a);
+		ret = save_all(a);
 	}
 	WRITE_ONCE(*magic, SCS_END_MAGIC);
 	preempt_enable();
