@@ -459,11 +459,13 @@ static void test_attack_regs(struct kunit *test)
 			sp = NULL;
 		at = rnd(a, 2) ? base + rnd(a, arch_scs_trace_sp() - base) :
 				 rnd_sp(a, base);
-		regs.regs[18] = (unsigned long)at;
 		regs.pstate = rnd(a, 8) ? PSR_MODE_EL1h : PSR_MODE_EL0t;
-		live = inside(base, sp) && inside(base, at) && at < sp &&
-		       at < arch_scs_trace_sp();
-		regs.pc = live && rnd(a, 4) ? READ_ONCE(*at) : rnd64(a);
+		if (!rnd(a, 16))
+			at = sp;	/* where the next entry would go */
+		regs.regs[18] = (unsigned long)at;
+		live = inside(base, sp) && inside(base, at) && at < sp;
+		regs.pc = inside(base, at) && rnd(a, 4) ? READ_ONCE(*at) :
+							  rnd64(a);
 
 		ret = arch_scs_trace_regs(rnd(a, 64) ? &regs : NULL, sp, &src);
 		if (!ret)
