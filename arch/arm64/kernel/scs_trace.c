@@ -184,6 +184,5 @@ void noinstr scs_trace_patch_nop(struct alt_instr *alt, __le32 *origptr,
 	for (i = 0; i < nr_inst; i++)
 		updptr[i] = cpu_to_le32(aarch64_insn_gen_nop());
 }
-/* NEON crypto may be in modules. */
-EXPORT_SYMBOL_GPL(scs_trace_patch_nop);
+EXPORT_SYMBOL_GPL(scs_trace_patch_nop);	/* for NEON crypto in modules */
 #endif
