@@ -14,6 +14,7 @@
 #include <linux/sched/task.h>
 #include <linux/scs.h>
 #include <linux/scs_trace.h>
+#include <linux/stacktrace.h>
 #include <linux/vmalloc.h>
 
 #include "scs_trace.h"
@@ -298,22 +299,26 @@ static void test_attack_size(struct kunit *test)
 }
 
 /*
- * Call @fn with another x18. Interrupts are off: one that came would push there,
- * too, and might be preempted.
+ * Call @fn with another x18, unless that is 0. Interrupts are off: one that came
+ * would push there, too, and might be preempted.
  */
 static noinline int call_with_x18(int (*fn)(struct attack *a), struct attack *a,
 				  unsigned long x18)
 {
 	register unsigned long x0 asm("x0") = (unsigned long)a;
+	/* Asking for it makes the compiler set a frame record up. */
+	void *fp = __builtin_frame_address(0);
 	unsigned long flags;
 
+	if (!x18)
+		x18 = (unsigned long)arch_scs_trace_sp();
 	local_irq_save(flags);
 	asm volatile("mov	x19, x18\n"
 		     "mov	x18, %[x18]\n"
 		     "blr	%[fn]\n"
 		     "mov	x18, x19\n"
 		     : "+r" (x0)
-		     : [fn] "r" (fn), [x18] "r" (x18)
+		     : [fn] "r" (fn), [x18] "r" (x18), "r" (fp)
 		     : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9",
 		       "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
 		       "x19", "x30", "cc", "memory");
@@ -321,9 +326,14 @@ static noinline int call_with_x18(int (*fn)(struct attack *a), struct attack *a,
 	return (int)x0;
 }
 
-/* A real x18 that points to where it may push, but nowhere that counts. */
+/*
+ * A real x18 that points to where it may push, but nowhere that counts, or is
+ * misaligned by less than an entry in its own. What is refused of the shadow call
+ * stack is had from the frame records: the same as with x18 as it was.
+ */
 static void test_attack_x18(struct kunit *test)
 {
+	static unsigned long all[WORDS];
 	struct attack *a = test->priv;
 	unsigned long scs[] = {
 		(unsigned long)a->scs,
@@ -331,19 +341,30 @@ static void test_attack_x18(struct kunit *test)
 		(unsigned long)task_scs(a->other) + SCS_SIZE / 2,
 		(unsigned long)task_scs(&init_task) + SCS_SIZE / 2,
 	};
+	unsigned long x18;
+	int ret, total = 0;
 	unsigned int i;
 
 	for (i = 0; i < IRQ_ROUNDS; i++) {
-		unsigned long x18 = scs[rnd(a, ARRAY_SIZE(scs))] +
-				    rnd(a, SCS_SIZE / 4);
-
-		judge(a, i, call_with_x18(save_all, a, x18) == -EFAULT);
+		if (!i)
+			x18 = 0;
+		else if (i < sizeof(long))
+			x18 = (unsigned long)task_scs(current) + SCS_SIZE / 2 + i;
+		else
+			x18 = scs[rnd(a, ARRAY_SIZE(scs))] + rnd(a, SCS_SIZE / 4);
+		/* One call instruction for all rounds, or an entry would differ. */
+		OPTIMIZER_HIDE_VAR(i);
+		ret = call_with_x18(save_all, a, x18);
+		OPTIMIZER_HIDE_VAR(i);
+		if (!i) {
+			total = ret;
+			memcpy(all, a->store, sizeof(all));
+			continue;
+		}
+		judge(a, i, ret == total &&
+			    !memcmp(a->store, all, total * sizeof(*all)));
 	}
-	/* Misaligned by less than an entry, in its own. */
-	for (i = 1; i < sizeof(long); i++)
-		judge(a, i, call_with_x18(save_all, a,
-					  (unsigned long)task_scs(current) +
-					  SCS_SIZE / 2 + i) == -EFAULT);
+	KUNIT_EXPECT_GT(test, total, 3);
 	verdict(test, a);
 }
 
@@ -353,19 +374,22 @@ static void test_attack_marker(struct kunit *test)
 	struct attack *a = test->priv;
 	unsigned long *magic = __scs_magic(task_scs(current));
 	static unsigned long before[WORDS];
+	unsigned long marker = SCS_END_MAGIC;
 	int i, nr = 0, ret = 0;
 
 	/* The scheduler may check it, and panic. */
 	preempt_disable();
 	for (i = 0; i < 2; i++) {
+		WRITE_ONCE(*magic, marker);
 		/* As above */
 		OPTIMIZER_HIDE_VAR(i);
-		if (i) {
+		ret = save_all(a);
+		OPTIMIZER_HIDE_VAR(i);
+		if (!i) {
 			memcpy(before, a->store, sizeof(before));
 			nr = ret;
-			WRITE_ONCE(*magic, rnd64(a));
 		}
-		ret = save_all(a);
+		marker = rnd64(a);
 	}
 	WRITE_ONCE(*magic, SCS_END_MAGIC);
 	preempt_enable();
@@ -480,24 +504,53 @@ static void test_attack_regs(struct kunit *test)
 	verdict(test, a);
 }
 
+/**
+ * struct regs_walk - what arch_stack_walk() reports from registers on
+ * @nr: number of entries
+ * @entry: the first of them
+ */
+struct regs_walk {
+	unsigned int nr;
+	unsigned long entry[WORDS];
+};
+
+static bool regs_walk_entry(void *cookie, unsigned long entry)
+{
+	struct regs_walk *w = cookie;
+
+	w->entry[w->nr++] = entry;
+	return w->nr < WORDS;
+}
+
+/*
+ * Registers that no exception saved, with any program counter, x18 and frame pointer:
+ * the trace is the shadow call stack's below an entry that is there, or what the frame
+ * records say.
+ */
 static void test_attack_save_regs(struct kunit *test)
 {
 	const unsigned long *base = task_scs(current), *at;
+	static struct regs_walk walk;
 	struct attack *a = test->priv;
-	unsigned int i, j, size, skip;
+	unsigned int i, j, size, skip, own, left;
 	struct pt_regs regs = {};
-	int ret, depth;
+	bool live;
+	int ret;
 
 	for (i = 0; i < ROUNDS; i++) {
 		/* Below this function's own, so that it is what it was. */
 		at = rnd(a, 2) ? base + rnd(a, arch_scs_trace_sp() - base) :
 				 rnd_sp(a, base);
-		depth = at - base;
 		regs.regs[18] = (unsigned long)at;
+		regs.regs[29] = rnd(a, 2) ? rnd64(a) :
+				(unsigned long)__builtin_frame_address(0) +
+				(rnd(a, 4) ? 0 : rnd(a, 64));
 		regs.pstate = PSR_MODE_EL1h;
 		regs.pc = rnd64(a);
-		if (inside(base, at) && at < arch_scs_trace_sp() && rnd(a, 4))
+		live = inside(base, at) && at < arch_scs_trace_sp();
+		if (live && rnd(a, 4))
 			regs.pc = READ_ONCE(*at);
+		live = live && *at == regs.pc;
 		size = rnd_count(a);
 		skip = rnd_count(a);
 		a->store[min_t(unsigned int, size, WORDS)] = CANARY;
@@ -505,14 +558,23 @@ static void test_attack_save_regs(struct kunit *test)
 		if (size < WORDS)
 			judge(a, i, a->store[size] == CANARY);
 		if (ret < 0) {
-			judge(a, i, ret == -EINVAL);
+			judge(a, i, ret == -EINVAL && !live);
 			continue;
 		}
-		judge(a, i, inside(base, at) && *at == regs.pc);
-		judge(a, i, ret == min(size, skip <= depth ?
-				       depth + 1 - skip : 0));
-		for (j = 0; j < ret; j++)
-			judge(a, i, a->store[j] == at[-(long)(skip + j)]);
+		if (live) {
+			own = at - base + 1;
+			left = skip < own ? own - skip : 0;
+			judge(a, i, ret == min(size, left));
+			for (j = 0; j < ret; j++)
+				judge(a, i, a->store[j] == at[-(long)(skip + j)]);
+			continue;
+		}
+		walk.nr = 0;
+		arch_stack_walk(regs_walk_entry, &walk, current, &regs);
+		left = skip < walk.nr ? walk.nr - skip : 0;
+		judge(a, i, ret == min(size, left) &&
+			    !memcmp(a->store, walk.entry + skip,
+				    ret * sizeof(*a->store)));
 	}
 	verdict(test, a);
 }

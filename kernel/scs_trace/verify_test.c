@@ -102,22 +102,34 @@ static noinline void take_altered(struct altered *a)
 	barrier();
 }
 
-/* Entries of two functions in turn, so that any two neighbours differ. */
-static noinline void deep_even(struct altered *a, int depth);
+/*
+ * Entries of three functions in turn. With two, a trace that lacks an entry looks
+ * like one with two entries swapped.
+ */
+static noinline void deep_first(struct altered *a, int depth);
 
-static noinline void deep_odd(struct altered *a, int depth)
+static noinline void deep_third(struct altered *a, int depth)
 {
 	if (depth > 1)
-		deep_even(a, depth - 1);
+		deep_first(a, depth - 1);
 	else
 		take_altered(a);
 	barrier();
 }
 
-static noinline void deep_even(struct altered *a, int depth)
+static noinline void deep_second(struct altered *a, int depth)
 {
 	if (depth > 1)
-		deep_odd(a, depth - 1);
+		deep_third(a, depth - 1);
+	else
+		take_altered(a);
+	barrier();
+}
+
+static noinline void deep_first(struct altered *a, int depth)
+{
+	if (depth > 1)
+		deep_second(a, depth - 1);
 	else
 		take_altered(a);
 	barrier();
@@ -134,7 +146,7 @@ static void expect_verdict(struct kunit *test, void (*alter)(struct altered *a),
 	a->skip = skip;
 	a->alter = alter;
 	a->at = at;
-	deep_odd(a, DEPTH);
+	deep_first(a, DEPTH);
 	if (a->verdict == SCS_TRACE_NR_VERDICTS)
 		kunit_skip(test, "no trace from the shadow call stack");
 	KUNIT_EXPECT_EQ_MSG(test, a->verdict, verdict,
@@ -150,7 +162,7 @@ static unsigned int whole_length(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, a);
 	a->size = MAX_ENTRIES;
 	a->alter = leave;
-	deep_odd(a, DEPTH);
+	deep_first(a, DEPTH);
 	if (a->verdict == SCS_TRACE_NR_VERDICTS)
 		kunit_skip(test, "no trace from the shadow call stack");
 	KUNIT_ASSERT_GT(test, a->taken, DEPTH);
@@ -236,7 +248,7 @@ static void test_interrupts_off(struct kunit *test)
 	a->alter = drop;
 	a->at = 3;
 	local_irq_save(flags);
-	deep_odd(a, DEPTH);
+	deep_first(a, DEPTH);
 	local_irq_restore(flags);
 	if (a->verdict == SCS_TRACE_NR_VERDICTS)
 		kunit_skip(test, "no trace from the shadow call stack");
