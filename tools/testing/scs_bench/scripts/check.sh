@@ -37,6 +37,7 @@ if [ "$ALL" = all ]; then
 		"off-all: test-off.sh $KVER generic all"
 		"images-none: test-images.sh $KVER none"
 		"dynamic: test-dynamic.sh $KVER"
+		"contexts: test-contexts.sh $KVER"
 		"kinds: test-kinds.sh $KVER"
 		"verify-all: test-verify.sh $KVER 10000000"
 		"bench: test-bench.sh $KVER $KASAN_MODES"

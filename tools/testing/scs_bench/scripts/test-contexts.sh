@@ -5,7 +5,7 @@
 # usage: test-contexts.sh KVER [KIND...]
 #
 # Kinds are the files configs/context-*.config; without KIND all of them. How each case ended lies in
-# build/check/contexts/KIND-BOOT.cases. CONTEXT_TREE is a kernel tree to build instead of the one in
+# build/check/contexts/KIND-BOOT.cases; table.rst there is the documentation's table. CONTEXT_TREE is a kernel tree to build instead of the one in
 # build/linux/KVER.
 
 # shellcheck source=tools/testing/scs_bench/scripts/testlib.sh
@@ -28,28 +28,28 @@ OUT=$BUILD/check/contexts
 # A kind takes the place of a mode; what it says wins. See config.sh.
 config_fragments()
 {
-	printf "$TOP/configs/%s.config\n" base variant-scs test test-scs "context-$1"
+	printf "$TOP/configs/%s.config\n" base variant-scs test test-scs test-context "context-$1"
 }
 
 # boots KIND: a line "NAME CPUS CPU PASSES ARGUMENTS" for each boot, of which PASSES cases must pass.
 boots()
 {
+	local nmi=irqchip.gicv3_pseudo_nmi=1
+
 	case $1 in
 	scs)
-		echo "1 1 max 40"
-		echo "2 2 cortex-a72 40"
-		echo "8 8 max 40" ;;
-	pac)
-		echo "1 1 max 40"
-		echo "nmi 2 max 40 irqchip.gicv3_pseudo_nmi=1" ;;
+		echo "1 1 max 60"
+		echo "2 2 cortex-a72 60 $nmi"
+		echo "8 8 max 60" ;;
 	dynamic)
-		echo "scs 2 cortex-a72 40"
-		echo "pac 2 max 25" ;;
+		echo "scs 2 cortex-a72 60 $nmi"
+		echo "pac 2 max 40 $nmi" ;;
 	noscs|gcc)
-		echo "1 1 max 25"
-		echo "4 4 max 25" ;;
+		echo "1 1 max 40"
+		echo "4 4 max 40 $nmi" ;;
 	*)
-		echo "2 2 max 40" ;;
+		echo "1 1 max 60"
+		echo "2 2 max 60 $nmi" ;;
 	esac
 }
 
@@ -121,4 +121,19 @@ for kind; do
 		boot_kind "$kind" "$name" "$cpus" "$cpu" "$passes" "$arguments"
 	done < <(boots "$kind")
 done
+# Each boot is another column where it finds another kind of kernel.
+columns=()
+for log in "$OUT"/*.log; do
+	name=$(basename "$log" .log)
+	case $name in
+	dynamic-*) columns+=("$name=$log") ;;
+	*) columns+=("${name%%-*}=$log") ;;
+	esac
+done
+"$SCRIPTS/context-table.sh" "${columns[@]}" >"$OUT/table.rst" || :
+if grep -q '^Suite ``scs_trace_context``' "$OUT/table.rst"; then
+	pass "table of contexts and kinds: $OUT/table.rst"
+else
+	fail "table of contexts and kinds" "see $OUT/table.rst"
+fi
 finish contexts
