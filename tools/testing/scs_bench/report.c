@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "results.h"
 
 #define LABEL_WIDTH	40
 #define COLUMN_WIDTH	17
@@ -21,28 +22,6 @@ enum exact_field { FROM_RESET, AFTER_TIME_INIT };
 static u64 exact_value(const struct variant *v, enum exact_field field)
 {
 	return field == FROM_RESET ? v->exact[0].reset : v->exact[0].after;
-}
-
-/**
- * format_count - format an integer with thousands separators
- * @value: the integer
- * @buf: where to
- *
- * Return: @buf.
- */
-const char *format_count(u64 value, char buf[COUNT_SIZE])
-{
-	char digits[COUNT_SIZE];
-	int len = snprintf(digits, sizeof(digits), "%llu", value), i;
-	char *p = buf;
-
-	for (i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			*p++ = ',';
-		*p++ = digits[i];
-	}
-	*p = '\0';
-	return buf;
 }
 
 static const struct variant *find_variant(const struct boot_result *res, const char *name)

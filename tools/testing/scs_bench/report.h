@@ -10,9 +10,6 @@
 
 #include "boot.h"
 
-#define COUNT_SIZE 32
-
-const char *format_count(u64 value, char buf[COUNT_SIZE]);
 void report_table(const struct boot_result *res, FILE *out);
 json_t *report_json(const struct boot_result *res);
 

@@ -19,6 +19,8 @@
 static unsigned int progress_total;
 static unsigned int progress_done;
 static double progress_began;
+/* Seconds that are left, or less than 0 while that is not known. */
+static double progress_rest = -1;
 
 /**
  * xrealloc - realloc() that ends the program when there is no memory
@@ -50,8 +52,14 @@ char *xstrdup(const char *s)
 	return memcpy(xrealloc(NULL, size), s, size);
 }
 
-__printf(1, 0)
-static char *xvasprintf(const char *fmt, va_list ap)
+/**
+ * xvasprintf - format into a new string
+ * @fmt: as for vprintf()
+ * @ap: its arguments
+ *
+ * Return: the string.
+ */
+char *xvasprintf(const char *fmt, va_list ap)
 {
 	char *s;
 
@@ -152,6 +160,24 @@ void progress_start(unsigned int total)
 	progress_total = total;
 	progress_done = 0;
 	progress_began = now_seconds();
+	progress_rest = -1;
+}
+
+/**
+ * progress_left - say how much time all that is left will take
+ * @seconds: that time; 0 when it is not known
+ */
+void progress_left(double seconds)
+{
+	progress_rest = seconds > 0 ? seconds : -1;
+}
+
+/**
+ * progress_skip - count a step that need not be done
+ */
+void progress_skip(void)
+{
+	progress_done++;
 }
 
 /**
@@ -163,8 +189,12 @@ void progress_step(const char *fmt, ...)
 	unsigned int elapsed = now_seconds() - progress_began;
 	va_list ap;
 
-	fprintf(stderr, "[%3u/%u %02u:%02u] ", ++progress_done, progress_total, elapsed / 60,
+	fprintf(stderr, "[%3u/%u %02u:%02u", ++progress_done, progress_total, elapsed / 60,
 		elapsed % 60);
+	if (progress_rest >= 0)
+		fprintf(stderr, ", %02u:%02u left", (unsigned int)progress_rest / 60,
+			(unsigned int)progress_rest % 60);
+	fputs("] ", stderr);
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);

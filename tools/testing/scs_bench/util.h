@@ -5,6 +5,7 @@
 #ifndef SCS_BENCH_UTIL_H
 #define SCS_BENCH_UTIL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -41,11 +42,15 @@ void *xrealloc(void *ptr, size_t size);
 char *xstrdup(const char *s);
 __printf(1, 2)
 char *xasprintf(const char *fmt, ...);
+__printf(1, 0)
+char *xvasprintf(const char *fmt, va_list ap);
 
 __printf(1, 2)
 void bench_err(const char *fmt, ...);
 
 void progress_start(unsigned int total);
+void progress_left(double seconds);
+void progress_skip(void);
 __printf(1, 2)
 void progress_step(const char *fmt, ...);
 

@@ -23,5 +23,7 @@ int run_report_tests(void);
 int run_args_tests(void);
 int run_fault_tests(void);
 int run_stream_tests(void);
+int run_store_tests(void);
+int run_results_tests(void);
 
 #endif /* SCS_BENCH_TEST_H */

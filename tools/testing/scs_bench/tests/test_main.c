@@ -80,5 +80,7 @@ int main(void)
 	failed += run_args_tests();
 	failed += run_fault_tests();
 	failed += run_stream_tests();
+	failed += run_store_tests();
+	failed += run_results_tests();
 	return failed ? 1 : 0;
 }

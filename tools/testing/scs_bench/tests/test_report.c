@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "results.h"
 #include "test.h"
 
 static struct call_count calls[3] = {

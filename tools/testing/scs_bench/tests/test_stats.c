@@ -2,6 +2,7 @@
 /*
  * Tests of the statistics and of the arithmetic on instruction counts.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "boot.h"
@@ -49,6 +50,105 @@ static void test_summary_one_and_none(void **state)
 	assert_float_equal(sum.q3, 7, 0);
 	assert_false(summarize(&sample, 0, &sum));
 	assert_int_equal(sum.n, 0);
+}
+
+/* Against the table of Mann and Whitney, and with ties by hand. */
+static void test_rank_test(void **state)
+{
+	const double low[] = { 1, 2, 3, 4, 5 }, high[] = { 6, 7, 8, 9, 10 };
+	const double mixed[] = { 1.5, 2.5, 3.5, 4.5, 5.5 }, ties[] = { 1, 1, 1, 2, 2, 2, 3 };
+	const struct samples a = { low, 5 }, b = { high, 5 }, m = { mixed, 5 };
+	const struct samples t = { ties, 7 }, none = { NULL, 0 };
+
+	(void)state;
+	assert_float_equal(stats_rank_test(&a, &b), 2.0 / 252, 0.000000000001);
+	assert_float_equal(stats_rank_test(&b, &a), 2.0 / 252, 0.000000000001);
+	assert_float_equal(stats_rank_test(&a, &m), 0.6904762, 0.000001);
+	assert_float_equal(stats_rank_test(&t, &t), 1, 0);
+	/* U = 26.5, mean 17.5, variance 35 / 12 * (13 - 126 / 132), z = 8.5 / 5.927 */
+	assert_float_equal(stats_rank_test(&a, &t), 0.1516, 0.0001);
+	assert_float_equal(stats_rank_test(&a, &none), 1, 0);
+}
+
+static void test_median_interval(void **state)
+{
+	double values[101];
+	struct samples s = { values, 101 };
+	struct estimate est, same;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 101; i++)
+		values[i] = i * 37 % 101;
+	assert_true(stats_median(&s, 3, &est));
+	assert_float_equal(est.value, 50, 0);
+	/* By order statistics the interval is 40..60. */
+	assert_in_range((int)est.low, 36, 44);
+	assert_in_range((int)est.high, 56, 64);
+	assert_true(stats_median(&s, 3, &same));
+	assert_memory_equal(&est, &same, sizeof(est));
+	/* samples are not changed */
+	assert_float_equal(values[1], 37, 0);
+	s.n = 0;
+	assert_false(stats_median(&s, 3, &est));
+}
+
+static void test_compare(void **state)
+{
+	const double slow[] = { 2.50, 2.51, 2.49, 2.52, 2.48 };
+	const double fast[] = { 2.2, 2.3, 2.1, 2.25, 2.15 };
+	const struct samples a = { slow, 5 }, b = { fast, 5 };
+	const struct samples few = { slow, 3 }, none = { slow, 0 };
+	struct comparison cmp;
+
+	(void)state;
+	assert_true(stats_compare(&a, &b, 0.05, 1, &cmp));
+	assert_int_equal(cmp.verdict, VERDICT_DIFFERENCE);
+	assert_float_equal(cmp.diff.value, -0.3, 0.000000001);
+	assert_true(cmp.diff.low <= -0.3 && cmp.diff.high >= -0.3 && cmp.diff.high < 0);
+	assert_null(cmp.why);
+	/* the same data, on a machine that is as far from itself */
+	assert_true(stats_compare(&a, &b, 0.35, 1, &cmp));
+	assert_int_equal(cmp.verdict, VERDICT_NOISE);
+	assert_non_null(strstr(cmp.why, "from itself"));
+	/* three runs can show nothing, however far apart */
+	assert_true(stats_compare(&few, &b, 0, 1, &cmp));
+	assert_int_equal(cmp.verdict, VERDICT_NOISE);
+	assert_non_null(strstr(cmp.why, "too few"));
+	assert_true(stats_compare(&a, &a, 0, 1, &cmp));
+	assert_int_equal(cmp.verdict, VERDICT_NOISE);
+	assert_false(stats_compare(&a, &none, 0, 1, &cmp));
+	assert_int_equal(cmp.verdict, VERDICT_NOISE);
+}
+
+/* Of 400 comparisons of a thing with itself, no more are "differences" than the level allows. */
+static void test_false_alarms(void **state)
+{
+	double x[10], y[10];
+	const struct samples a = { x, 10 }, b = { y, 10 };
+	unsigned int seed = 1, alarms = 0;
+	struct comparison cmp;
+	int i, round;
+
+	(void)state;
+	for (round = 0; round < 400; round++) {
+		for (i = 0; i < 10; i++) {
+			x[i] = rand_r(&seed) % 100000;
+			y[i] = rand_r(&seed) % 100000;
+		}
+		stats_compare(&a, &b, 0, 1, &cmp);
+		alarms += cmp.verdict == VERDICT_DIFFERENCE;
+	}
+	assert_in_range(alarms, 0, 10);
+}
+
+static void test_geometric_mean(void **state)
+{
+	const double ratios[] = { 0.5, 2, 4, 0.25 }, one[] = { 3 };
+
+	(void)state;
+	assert_float_equal(stats_geometric_mean(ratios, 4), 1, 0.000000000001);
+	assert_float_equal(stats_geometric_mean(one, 1), 3, 0.000000000001);
 }
 
 static void test_share(void **state)
@@ -170,6 +270,11 @@ int run_stats_tests(void)
 		cmocka_unit_test(test_summary_odd),
 		cmocka_unit_test(test_summary_even),
 		cmocka_unit_test(test_summary_one_and_none),
+		cmocka_unit_test(test_rank_test),
+		cmocka_unit_test(test_median_interval),
+		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_false_alarms),
+		cmocka_unit_test(test_geometric_mean),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_shuffle),
 		cmocka_unit_test(test_exact),

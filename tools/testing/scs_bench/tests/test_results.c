@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of results: figures, what they are compared with, the table, and reading them back.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results.h"
+#include "test.h"
+
+static const double up[] = { 2.50, 2.51, 2.49, 2.52, 2.48, 2.505 };
+static const double again[] = { 2.495, 2.515, 2.485, 2.525, 2.5, 2.51 };
+static const double fast[] = { 2.20, 2.21, 2.19, 2.22, 2.18, 2.205 };
+static const double like[] = { 2.501, 2.511, 2.491, 2.521, 2.481, 2.506 };
+
+static json_t *sample(void)
+{
+	json_t *r = results_new("boot", json_pack("{s:{}}", "images"), 5);
+	const struct figure figures[] = {
+		{ "generic", "upstream", "wall", "s", false, { up, 6 } },
+		{ "generic", "scs", "wall", "s", false, { fast, 6 } },
+		{ "generic", "same", "wall", "s", false, { like, 6 } },
+		{ "generic", "none", "wall", "s", false, { up, 0 } },
+	};
+	const struct figure noise = { "generic", "upstream", "wall", "s", false, { again, 6 } };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(figures); i++)
+		results_figure(r, &figures[i]);
+	results_noise(r, &noise);
+	results_exact(r, "generic", "upstream", "instructions", "instructions", 734616573);
+	results_exact(r, "generic", "scs", "instructions", "instructions", 688820665);
+	results_exact(r, "generic", "same", "instructions", "instructions", 734616573);
+	results_against(r, "upstream");
+	results_verdict(r, "A claim", "holds", "%d of %d", 1, 2);
+	results_note(r, "seed %d", 5);
+	return r;
+}
+
+static const char *verdict(json_t *r, const char *subject, const char *name)
+{
+	json_t *f = results_find(r, "generic", subject, name);
+
+	return json_string_value(json_object_get(json_object_get(f, "against"), "verdict"));
+}
+
+static void test_verdicts(void **state)
+{
+	json_t *r = sample();
+
+	(void)state;
+	assert_string_equal(verdict(r, "scs", "wall"), "difference");
+	assert_string_equal(verdict(r, "same", "wall"), "noise");
+	assert_string_equal(verdict(r, "scs", "instructions"), "difference");
+	assert_string_equal(verdict(r, "same", "instructions"), "same");
+	assert_null(verdict(r, "upstream", "wall"));
+	assert_null(results_find(r, "generic", "none", "wall"));
+	json_decref(r);
+}
+
+static void test_table(void **state)
+{
+	json_t *r = sample();
+	size_t size;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+
+	(void)state;
+	results_table(r, f);
+	fclose(f);
+	assert_non_null(strstr(text, "734,616,573"));
+	assert_non_null(strstr(text, "-12.0 %"));
+	assert_non_null(strstr(text, "noise\n"));
+	assert_non_null(strstr(text, "+/-"));
+	assert_non_null(strstr(text, "A claim: holds\n  1 of 2\n"));
+	assert_non_null(strstr(text, "seed 5\n"));
+	free(text);
+	json_decref(r);
+}
+
+static void test_written_and_read(void **state)
+{
+	char *dir = temp_dir(), *path = xasprintf("%s/r.json", dir);
+	json_t *r = sample(), *back;
+
+	(void)state;
+	assert_int_equal(results_write(r, path), EXIT_OK);
+	back = results_read(path);
+	assert_non_null(back);
+	assert_true(json_equal(r, back));
+	json_decref(back);
+	json_decref(r);
+	free(path);
+	remove_dir(dir);
+}
+
+static void test_not_read(void **state)
+{
+	static const char * const texts[] = {
+		"", "[]", "{}", "{\"scs_bench\":\"boot\",\"schema\":1}",
+		"{\"scs_bench\":\"boot\",\"schema\":2,\"environment\":{},\"figures\":[{}]}",
+	};
+	char *dir = temp_dir(), *path = xasprintf("%s/r.json", dir);
+	size_t i;
+
+	(void)state;
+	assert_null(results_read(path));
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		assert_int_equal(write_file_atomic(path, texts[i]), 0);
+		assert_null(results_read(path));
+	}
+	free(path);
+	remove_dir(dir);
+}
+
+static void test_write_fails(void **state)
+{
+	json_t *r = sample();
+
+	(void)state;
+	assert_int_equal(results_write(r, "/nonexistent/dir/r.json"), EXIT_FAILED);
+	json_decref(r);
+}
+
+static void test_format(void **state)
+{
+	static const struct {
+		double value;
+		const char *unit;
+		bool exact;
+		const char *text;
+	} cases[] = {
+		{ 0, "", true, "0" }, { 999, "", true, "999" }, { 1000, "", true, "1,000" },
+		{ -1234567, "", true, "-1,234,567" }, { 12.34, "%", true, "12.3 %" },
+		{ 2.2753, "s", false, "2.275" }, { 123456.7, "ns", false, "123,457" },
+	};
+	char *text;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		text = format_value(cases[i].value, cases[i].unit, cases[i].exact);
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+}
+
+/**
+ * run_results_tests - run the tests of this file
+ *
+ * Return: the number of tests that failed.
+ */
+int run_results_tests(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_written_and_read),
+		cmocka_unit_test(test_not_read),
+		cmocka_unit_test(test_write_fails),
+		cmocka_unit_test(test_format),
+	};
+
+	return cmocka_run_group_tests_name("results", tests, NULL, NULL);
+}
