@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "boot.h"
+#include "cmd_boot.h"
 #include "cmd_record.h"
 #include "cmd_run.h"
 #include "proc.h"

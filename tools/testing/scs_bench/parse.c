@@ -337,6 +337,33 @@ int system_map_lookup(FILE *f, struct call_count *calls, size_t ncalls)
 }
 
 /**
+ * initcalls_parse - read what "initcall_debug" printed
+ * @log: a console log
+ * @initcalls: object: microseconds by function are added
+ */
+void initcalls_parse(const char *log, json_t *initcalls)
+{
+	static const char start[] = "initcall ";
+	char name[128], *line;
+	const char *text;
+	long long us, before;
+	int end;
+
+	while ((line = log_line(&log))) {
+		text = printk_text(line);
+		end = 0;
+		if (!strncmp(text, start, sizeof(start) - 1) &&
+		    sscanf(text, "initcall %127[^+ ]%*s returned %*d after %lld usecs%n", name,
+			   &us, &end) == 2 && end) {
+			/* Static functions of one name are taken together. */
+			before = json_integer_value(json_object_get(initcalls, name));
+			json_object_set_new(initcalls, name, json_integer(before + us));
+		}
+		free(line);
+	}
+}
+
+/**
  * config_has - is an option built in?
  * @config: text of a kernel's .config
  * @option: the option's full name

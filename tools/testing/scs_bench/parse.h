@@ -5,6 +5,7 @@
 #ifndef SCS_BENCH_PARSE_H
 #define SCS_BENCH_PARSE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -89,6 +90,7 @@ bool perf_parse(const char *text, double *seconds);
 int exec_log_count(FILE *f, struct call_count *calls, size_t ncalls, u64 time_init,
 		   u64 init_entry, u64 *time_init_calls);
 int system_map_lookup(FILE *f, struct call_count *calls, size_t ncalls);
+void initcalls_parse(const char *log, json_t *initcalls);
 bool config_has(const char *config, const char *option);
 
 #endif /* SCS_BENCH_PARSE_H */

@@ -17,7 +17,7 @@
 /**
  * plan_add - plan one more run
  * @p: the plan
- * @block: its block; not less than that of the run before
+ * @block: its block
  * @kind: its kind
  * @subject: which of the caller's kernels
  * @nr: the caller's number
@@ -36,8 +36,18 @@ void plan_add(struct plan *p, unsigned int block, const char *kind, size_t subje
 	p->v[p->n++] = (struct plan_step){ key, kind, block, subject, nr };
 }
 
+static int by_block(const void *a, const void *b)
+{
+	const struct plan_step *x = a, *y = b;
+
+	if (x->block != y->block)
+		return x->block < y->block ? -1 : 1;
+	/* The order must not depend on how the C library sorts. */
+	return strcmp(x->key, y->key);
+}
+
 /**
- * plan_shuffle - put the runs of each block into random order
+ * plan_shuffle - put the blocks in order, and the runs of each block into random order
  * @p: the plan
  * @seed: the same one gives the same order
  */
@@ -47,6 +57,7 @@ void plan_shuffle(struct plan *p, u64 seed)
 	size_t *order = xrealloc(NULL, (p->n + 1) * sizeof(*order));
 	size_t begin, end, i;
 
+	qsort(p->v, p->n, sizeof(*p->v), by_block);
 	memcpy(old, p->v, p->n * sizeof(*old));
 	for (begin = 0; begin < p->n; begin = end) {
 		for (end = begin; end < p->n && old[end].block == old[begin].block; end++)

@@ -13,6 +13,8 @@
 /* The largest file that QEMU may write: no console log and no sane execution log come near. */
 #define MAX_LOG		(64L << 20)
 #define MAX_EXEC_LOG	(2L << 30)
+/* Older ones count in steps of 16 instructions, and see false tag faults. */
+#define QEMU_MIN_MAJOR	10
 /* It may have to write the guest's memory, too; no guest here has as much. */
 #define MAX_RAM		(64L << 30)
 
@@ -33,7 +35,9 @@ void qemu_argv(const struct qemu_spec *spec, struct strv *argv)
 	if (spec->perf_out)
 		add_perf(argv, spec->perf_out);
 	strv_add(argv, "%s", spec->qemu);
-	if (spec->cpu) {
+	if (spec->kvm) {
+		strv_split(argv, "-machine virt,gic-version=host -accel kvm -cpu host", " ");
+	} else if (spec->cpu) {
 		strv_split(argv, "-machine virt,gic-version=3 -cpu", " ");
 		strv_add(argv, "%s", spec->cpu);
 	} else {
@@ -110,7 +114,7 @@ int qemu_run(const struct qemu_spec *spec, double *seconds)
 	how = proc_describe(&res);
 	if (how) {
 		if (res.end == PROC_INTERRUPTED) {
-			bench_err("interrupted: QEMU was ended and the run in progress does not count; run the same command again");
+			bench_err("interrupted: QEMU was ended and the run in progress does not count");
 		} else {
 			bench_err("QEMU failed on %s: %s; %s (log: %s)", spec->image, how,
 				  advice(&res), spec->log);
@@ -173,6 +177,12 @@ char *qemu_version(const char *qemu, const char *log)
 	if (!line || strncmp(line, "QEMU emulator version ", 22)) {
 		bench_err("%s does not say which QEMU it is: give one with --qemu (log: %s)", qemu,
 			  log);
+		free(line);
+		return NULL;
+	}
+	if (atoi(line + 22) < QEMU_MIN_MAJOR) {
+		bench_err("%s is too old (%s): %d.0 or newer is needed; 'make qemu' gets one, or give one with --qemu",
+			  qemu, line, QEMU_MIN_MAJOR);
 		free(line);
 		return NULL;
 	}

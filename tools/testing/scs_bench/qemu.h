@@ -20,6 +20,7 @@
  * @cpus: number of CPUs
  * @icount: count instructions instead of following the clock; everything random or taken from the
  *	host is fixed then
+ * @kvm: let the host's CPU run the guest
  * @append: the whole kernel command line
  * @exec_log: where to log executed code, or NULL
  * @dfilter: addresses to log, as for -dfilter
@@ -36,6 +37,7 @@ struct qemu_spec {
 	const char *cpu;
 	unsigned int cpus;
 	bool icount;
+	bool kvm;
 	const char *append;
 	const char *exec_log;
 	const char *dfilter;

@@ -424,7 +424,7 @@ static void print_row(const json_t *results, const char *group, const char *name
 			baseline = json_string_value(json_object_get(against, "subject"));
 	}
 	unit = json_string_value(json_object_get(f, "unit"));
-	bare = !*unit || !strcmp(unit, "%");
+	bare = !*unit || !strcmp(unit, "%") || strstr(name, unit) == name;
 	print_label(out, "%s%s%s", name, bare ? "" : ", ", bare ? "" : unit);
 	print_cells(results, group, name, subjects, CELL_VALUE, out);
 	if (json_is_true(json_object_get(f, "exact")))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # `make bench`: from a fresh machine to the table of what stack traces cost a boot, and build/bench/boot.json.
 #
-# Environment: KVER (6.12), MODE (generic), RUNS (wall-clock samples a variant),
+# Environment: KVER (6.12), MODE (generic), RUNS (wall-clock samples a variant, 7),
 # PAGE_OWNER=1 (boot with page_owner=on). Any MODE but generic and any use of
 # page_owner have a directory of their own below build/bench/.
 
@@ -37,7 +37,17 @@ step_script "initramfs" "$SCRIPTS/host.sh" initramfs "$KVER"
 
 step "boot and measure"
 mkdir -p "$out"
+store=$out/boot.runs
+# The results are written when all runs are finished. Runs without are those of a
+# measurement that was interrupted: it is gone on with.
+if [ "$out/boot.json" -nt "$store" ]; then
+	mv -f "$store" "$store.last" 2>/dev/null || :
+fi
+rc=0
 run_child "$BUILD/host/scs_bench" boot --images "$BUILD/images/$KVER" --kver "$KVER" \
-	--mode "$MODE" --variants "$(tr ' ' , <<<"$VARIANTS")" \
+	--modes "$MODE" --variants "$(tr ' ' , <<<"$VARIANTS")" \
 	--qemu "$QEMU" --initrd "$BUILD/initramfs/$KVER/initramfs.cpio" \
-	--output "$out/boot.json" ${RUNS:+--runs "$RUNS"} ${append:+--append "$append"}
+	--out "$store" --resume --json "$out/boot.json" --runs "${RUNS:-7}" \
+	${append:+--append "$append"} || rc=$?
+[ $rc -ne 2 ] || say "to begin anew, remove $store and run make bench again"
+exit $rc

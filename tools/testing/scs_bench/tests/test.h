@@ -19,7 +19,6 @@ void remove_dir(char *dir);
 int run_parse_tests(void);
 int run_stats_tests(void);
 int run_stacks_tests(void);
-int run_report_tests(void);
 int run_args_tests(void);
 int run_fault_tests(void);
 int run_stream_tests(void);

@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot.h"
+#include "cmd_boot.h"
 #include "qemu.h"
 #include "test.h"
 
-#define NEEDED "boot --images i --qemu q --initrd r --output o "
-#define ALL "--mode hw_tags --variants a,b --runs 3 --mem 4G --seed 7 " \
-	    "--append page_owner=on --count f,g --timeout 2.5 --kver 6.12 --no-wall --no-perf"
+#define ALL "boot --modes hw_tags,none --variants a,b --runs 3 --mem 4G --seed 7 --args plain,x=1 " \
+	    "--append page_owner=on --count f,g --timeout 2.5 --kver 6.1 --no-wall --no-perf " \
+	    "--out o --json j --images i --qemu q --initrd r --resume --initcalls 3 --image n=p"
 
-/* The texts that @opts points at live as long as @argv does. */
 static int parse(const char *line, struct boot_options *opts, struct strv *argv)
 {
 	strv_free(argv);
@@ -24,18 +23,33 @@ static int parse(const char *line, struct boot_options *opts, struct strv *argv)
 static void test_defaults(void **state)
 {
 	struct boot_options opts;
+	struct common_opts *common = &opts.session.opts;
 	struct strv argv = { 0 };
 
 	(void)state;
-	assert_int_equal(parse(NEEDED, &opts, &argv), EXIT_OK);
-	assert_string_equal(opts.mode, "generic");
-	assert_string_equal(opts.mem, "2G");
-	assert_int_equal(opts.runs, 10);
+	setenv("SCS_BUILD", "/nonexistent/build", 1);
+	assert_int_equal(parse("boot", &opts, &argv), EXIT_OK);
+	unsetenv("SCS_BUILD");
+	assert_int_equal(opts.modes.n, 1);
+	assert_string_equal(opts.modes.v[0], "generic");
 	assert_int_equal(opts.variants.n, 3);
 	assert_string_equal(opts.variants.v[1], "null");
 	assert_string_equal(opts.count.v[0], "stack_depot_save_flags");
-	assert_null(opts.kver);
 	assert_false(opts.no_wall);
+	assert_string_equal(common->mem, "2G");
+	assert_int_equal(common->runs, 10);
+	assert_false(common->resume);
+	assert_string_equal(common->out, "/nonexistent/build/bench/boot.runs");
+	assert_string_equal(common->json, "/nonexistent/build/bench/boot.json");
+	assert_string_equal(common->images, "/nonexistent/build/images/6.12");
+	boot_free_options(&opts);
+	assert_int_equal(parse("boot --modes all --args all --variants none --image a=b --count none",
+			       &opts, &argv), EXIT_OK);
+	assert_int_equal(opts.modes.n, 4);
+	assert_int_equal(opts.args.n, 4);
+	assert_string_equal(opts.args.v[3], "page_owner=on page_poison=1");
+	assert_int_equal(opts.variants.n, 0);
+	assert_int_equal(opts.count.n, 0);
 	boot_free_options(&opts);
 	strv_free(&argv);
 }
@@ -43,21 +57,31 @@ static void test_defaults(void **state)
 static void test_all(void **state)
 {
 	struct boot_options opts;
+	struct common_opts *common = &opts.session.opts;
 	struct strv argv = { 0 };
 
 	(void)state;
-	assert_int_equal(parse(NEEDED ALL, &opts, &argv), EXIT_OK);
-	assert_string_equal(opts.mode, "hw_tags");
-	assert_int_equal(opts.variants.n, 2);
+	assert_int_equal(parse(ALL, &opts, &argv), EXIT_OK);
+	assert_int_equal(opts.modes.n, 2);
+	assert_string_equal(opts.modes.v[1], "none");
 	assert_string_equal(opts.variants.v[0], "a");
-	assert_int_equal(opts.runs, 3);
-	assert_int_equal(opts.seed, 7);
+	assert_string_equal(opts.args.v[1], "x=1");
 	assert_string_equal(opts.append, "page_owner=on");
+	assert_string_equal(opts.images.v[0], "n=p");
 	assert_int_equal(opts.count.n, 2);
-	assert_float_equal(opts.timeout, 2.5, 0);
-	assert_string_equal(opts.kver, "6.12");
+	assert_int_equal(opts.top, 3);
 	assert_true(opts.no_wall);
-	assert_true(opts.no_perf);
+	assert_int_equal(common->runs, 3);
+	assert_int_equal(common->seed, 7);
+	assert_float_equal(common->timeout, 2.5, 0);
+	assert_string_equal(common->kver, "6.1");
+	assert_string_equal(common->mem, "4G");
+	assert_string_equal(common->out, "o");
+	assert_string_equal(common->json, "j");
+	assert_string_equal(common->qemu, "q");
+	assert_string_equal(common->initrd, "r");
+	assert_true(common->resume);
+	assert_true(common->no_perf);
 	boot_free_options(&opts);
 	strv_free(&argv);
 }
@@ -65,38 +89,40 @@ static void test_all(void **state)
 static void test_refused(void **state)
 {
 	static const char * const lines[] = {
-		"boot",
-		"boot --qemu q --initrd r --output o",
-		"boot --images i --initrd r --output o",
-		"boot --images i --qemu q --output o",
-		"boot --images i --qemu q --initrd r",
-		NEEDED "--runs 0",
-		NEEDED "--runs -1",
-		NEEDED "--runs 2.5",
-		NEEDED "--runs ten",
-		NEEDED "--runs 10x",
-		NEEDED "--runs 99999999999999999999",
-		NEEDED "--timeout 0",
-		NEEDED "--timeout soon",
-		NEEDED "--timeout nan",
-		NEEDED "--seed -1",
-		NEEDED "--seed x",
-		NEEDED "--variants ,",
-		NEEDED "--variants a,b,a",
-		NEEDED "--count ,",
-		NEEDED "--unknown",
-		NEEDED "--runs",
-		NEEDED "stray",
+		"boot --runs 0",
+		"boot --runs -1",
+		"boot --runs 2.5",
+		"boot --runs ten",
+		"boot --runs 10x",
+		"boot --runs 99999999999999999999",
+		"boot --timeout 0",
+		"boot --timeout soon",
+		"boot --timeout nan",
+		"boot --seed -1",
+		"boot --seed x",
+		"boot --initcalls x",
+		"boot --variants ,",
+		"boot --variants none",
+		"boot --modes ,",
+		"boot --args ,",
+		"boot --image noname",
+		"boot --image =path",
+		"boot --image name=",
+		"boot --unknown",
+		"boot --runs",
+		"boot stray",
 	};
 	struct boot_options opts;
 	struct strv argv = { 0 };
 	size_t i;
 
 	(void)state;
+	setenv("SCS_BUILD", "/nonexistent/build", 1);
 	for (i = 0; i < ARRAY_SIZE(lines); i++) {
 		assert_int_equal(parse(lines[i], &opts, &argv), EXIT_UNUSABLE);
 		boot_free_options(&opts);
 	}
+	unsetenv("SCS_BUILD");
 	strv_free(&argv);
 }
 
@@ -142,6 +168,13 @@ static void test_command_line(void **state)
 	assert_non_null(strstr(text, "|-initrd|R|"));
 	assert_non_null(strstr(text, "|-d|exec,nochain|-dfilter|0x1+0x4|-D|E|"));
 	free(text);
+
+	spec.icount = false;
+	spec.kvm = true;
+	text = command_line(&spec);
+	assert_non_null(strstr(text, "|-machine|virt,gic-version=host|-accel|kvm|-cpu|host|-m|2G|"));
+	free(text);
+	spec.kvm = false;
 
 	spec.perf_out = "P Q";
 	text = command_line(&spec);

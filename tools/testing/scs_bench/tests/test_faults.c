@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "proc.h"
+#include "results.h"
 #include "test.h"
 #include "util.h"
 
@@ -31,6 +32,17 @@ static void put(const char *name, const char *text)
 	char *path = in_dir(name);
 
 	assert_int_equal(write_file_atomic(path, text), 0);
+	free(path);
+}
+
+static void put_image(const char *variant, const char *version)
+{
+	char *path = xasprintf("generic-%s/Image", variant);
+	char *text = xasprintf("kernel\nLinux version %%s (\n"
+			       "Linux version %s (a@b) (clang 19, LLD 19) #1 SMP\n", version);
+
+	put(path, text);
+	free(text);
 	free(path);
 }
 
@@ -63,9 +75,7 @@ static int setup(void **state)
 		path = xasprintf("%s/generic-%s", dir, names[i]);
 		assert_int_equal(mkdir(path, 0700), 0);
 		free(path);
-		path = xasprintf("generic-%s/Image", names[i]);
-		put(path, "kernel");
-		free(path);
+		put_image(names[i], "6.12.117");
 		path = xasprintf("generic-%s/System.map", names[i]);
 		put(path, "ffff000000001000 T time_init\n"
 			  "ffff000000002000 T stack_depot_save_flags\n");
@@ -79,7 +89,6 @@ static int setup(void **state)
 	setenv("FAKE_STATE", path, 1);
 	free(path);
 	unsetenv("FAKE_QEMU");
-	unsetenv("FAKE_VERSION");
 	return 0;
 }
 
@@ -92,18 +101,26 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void make_argv(struct strv *argv, const char *more)
+static void make_argv_perf(struct strv *argv, const char *more)
 {
 	strv_add(argv, "%s", getenv("SCS_BENCH"));
-	strv_split(argv, "boot --runs 2 --no-perf --seed 1 --timeout 20", " ");
+	strv_split(argv, "boot --runs 2 --seed 1 --timeout 20", " ");
 	strv_add(argv, "--images");
 	strv_add(argv, "%s", dir);
 	strv_add(argv, "--qemu");
 	strv_add(argv, "%s/fake-qemu.sh", getenv("SCS_BENCH_TESTS"));
 	strv_add(argv, "--initrd");
 	strv_add(argv, "%s/initrd", dir);
-	strv_add(argv, "--output");
+	strv_add(argv, "--out");
+	strv_add(argv, "%s/boot.runs", dir);
+	strv_add(argv, "--json");
 	strv_add(argv, "%s/boot.json", dir);
+	strv_split(argv, more, " ");
+}
+
+static void make_argv(struct strv *argv, const char *more)
+{
+	make_argv_perf(argv, "--no-perf");
 	strv_split(argv, more, " ");
 }
 
@@ -148,26 +165,168 @@ static void expect_failure(const char *fault, const char *more, const char *mess
 	assert_no_results();
 }
 
-static void test_good(void **state)
+static json_t *load_results(void)
 {
 	char *path = in_dir("boot.json");
-	json_t *json, *part;
+	json_t *json = results_read(path);
+
+	assert_non_null(json);
+	free(path);
+	return json;
+}
+
+/* How many finished runs the store has. */
+static size_t finished(void)
+{
+	char *path = in_dir("boot.runs"), *text = read_file(path, NULL), *p;
+	size_t n = 0;
+
+	assert_non_null(text);
+	for (p = text; (p = strstr(p, "\"key\":")); p++)
+		n++;
+	free(text);
+	free(path);
+	return n;
+}
+
+static void test_good(void **state)
+{
+	json_t *json, *f;
 
 	(void)state;
 	assert_int_equal(run("good", ""), EXIT_OK);
 	assert_printed("2,000,000");
-	assert_printed("nokaslr");
-	assert_printed("[ 18/18");
-	json = json_load_file(path, 0, NULL);
-	assert_non_null(json);
-	part = json_object_get(json_object_get(json, "variants"), "scs");
-	part = json_object_get(json_object_get(part, "calls"), "stack_depot_save_flags");
-	assert_int_equal(json_integer_value(json_object_get(part, "until_init")), 2);
-	part = json_object_get(json_object_get(json, "variants"), "null");
-	part = json_object_get(json_object_get(part, "wall_seconds"), "samples");
-	assert_int_equal(json_array_size(part), 2);
+	assert_printed("[ 23/23");
+	assert_int_equal(finished(), 23);
+	json = load_results();
+	f = results_find(json, "generic", "scs", "calls of stack_depot_save_flags");
+	assert_float_equal(results_value(f), 2, 0);
+	f = results_find(json, "generic", "null", "wall time of a run");
+	assert_int_equal(json_array_size(json_object_get(f, "samples")), 2);
+	assert_non_null(results_find_noise(json, "generic", "wall time of a run"));
+	f = results_find(json, "generic: where it goes", "scs", "initcalls");
+	assert_float_equal(results_value(f), 125000, 0);
+	f = json_object_get(json_object_get(json, "environment"), "images");
+	f = json_object_get(json_object_get(f, "generic/scs"), "args");
+	assert_non_null(strstr(json_string_value(f), "nokaslr"));
+	json_decref(json);
+	/* a second time: nothing is overwritten, and with --resume nothing is left to do */
+	assert_int_equal(run("good", ""), EXIT_UNUSABLE);
+	assert_printed("go on with --resume");
+	assert_int_equal(run("crash", "--resume"), EXIT_OK);
+	assert_printed("23 of 23 runs are in");
+	assert_printed("2,000,000");
+}
+
+/* Modes and sets of arguments are groups, the user's image is a column of each. */
+static void test_matrix(void **state)
+{
+	char *more = xasprintf("--args plain,page_owner=on --variants upstream --no-wall "
+			       "--image mine=%s/generic-scs/Image", dir);
+	json_t *json;
+
+	(void)state;
+	put("generic-upstream/config", "CONFIG_PAGE_OWNER=y\n");
+	put("generic-scs/config", "CONFIG_PAGE_OWNER=y\n");
+	assert_int_equal(run("good", more), EXIT_OK);
+	json = load_results();
+	assert_non_null(results_find(json, "generic", "mine", "instructions, reset to init"));
+	assert_non_null(results_find(json, "generic page_owner=on", "upstream",
+				     "instructions, reset to init"));
+	json_decref(json);
+	free(more);
+	/* an argument that the kernel does not know would measure nothing */
+	assert_int_equal(run("good", "--args page_poison=1"), EXIT_UNUSABLE);
+	assert_printed("CONFIG_PAGE_POISONING");
+}
+
+/* Fails late: what is finished is kept, and only the rest is done. */
+static void test_resumed(void **state)
+{
+	char *path = in_dir("boot.runs"), *text, *cut;
+	json_t *json;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(run("late", "--timeout 0.5"), EXIT_FAILED);
+	assert_printed("did not end within");
+	assert_printed("the same command with --resume does the rest");
+	assert_no_results();
+	n = finished();
+	assert_int_equal(n, 17);
+
+	/* the file is cut short on top of it: one run is lost, and said to be */
+	text = read_file(path, NULL);
+	cut = xasprintf("%.*s", (int)strlen(text) - 3, text);
+	assert_int_equal(write_file_atomic(path, cut), 0);
+	free(cut);
+	free(text);
+	assert_int_equal(run("good", "--resume"), EXIT_OK);
+	assert_printed("was cut short");
+	assert_printed("16 of 23 runs are in");
+	assert_int_equal(finished(), 23);
+	json = load_results();
 	json_decref(json);
 	free(path);
+}
+
+/* Another image, or another machine: the runs don't belong together. */
+static void test_not_resumed(void **state)
+{
+	(void)state;
+	assert_int_equal(run("late", "--timeout 0.5"), EXIT_FAILED);
+	put("generic-scs/Image", "Linux version 6.12.117 (a@b) (clang 19, LLD 19) #2 SMP\n");
+	assert_int_equal(run("good", "--resume"), EXIT_UNUSABLE);
+	assert_printed("cannot be resumed");
+	assert_printed("images:");
+	assert_int_equal(finished(), 17);
+	assert_no_results();
+}
+
+static void test_old_qemu(void **state)
+{
+	(void)state;
+	setenv("FAKE_QEMU_VERSION", "7.2.19", 1);
+	assert_int_equal(run("good", ""), EXIT_UNUSABLE);
+	unsetenv("FAKE_QEMU_VERSION");
+	assert_printed("is too old");
+	assert_printed("make qemu");
+	assert_no_results();
+}
+
+/* perf is missing: said, and the wall time is taken all the same. */
+static void test_no_perf(void **state)
+{
+	static const char * const tools[] = { "sh", "cat", "true" };
+	char *old = xstrdup(getenv("PATH")), *bin = in_dir("bin"), *log = in_dir("printed");
+	struct strv argv = { 0 };
+	struct proc_spec spec = { .log = log, .timeout = 120, .max_file = 1 << 30 };
+	struct proc_result res;
+	size_t i;
+
+	(void)state;
+	setenv("FAKE_QEMU", "good", 1);
+	make_argv_perf(&argv, "");
+	assert_int_equal(mkdir(bin, 0700), 0);
+	for (i = 0; i < ARRAY_SIZE(tools); i++) {
+		char *from = xasprintf("/bin/%s", tools[i]), *to = xasprintf("%s/%s", bin, tools[i]);
+
+		assert_int_equal(symlink(from, to), 0);
+		free(from);
+		free(to);
+	}
+	setenv("PATH", bin, 1);
+	spec.argv = argv.v;
+	proc_run(&spec, &res);
+	setenv("PATH", old, 1);
+	strv_free(&argv);
+	printed = read_file(log, NULL);
+	assert_int_equal(res.code, EXIT_OK);
+	assert_printed("perf stat cannot be used here");
+	assert_printed("CLOCK_MONOTONIC");
+	free(old);
+	free(bin);
+	free(log);
 }
 
 static void test_hang(void **state)
@@ -197,7 +356,7 @@ static void test_crash(void **state)
 	expect_failure("crash", "", "killed by signal 11");
 	/* the end of the log is shown, and where it is */
 	assert_printed("| about to crash");
-	assert_printed("upstream-exact-1.log");
+	assert_printed("/boot.runs.logs/generic-");
 }
 
 static void test_exit(void **state)
@@ -265,11 +424,20 @@ static void test_strangers(void **state)
 static void test_wrong_version(void **state)
 {
 	(void)state;
-	setenv("FAKE_VERSION", "6.1.170", 1);
-	expect_failure("good", "--kver 6.12", "is Linux 6.1.170, not 6.12");
-	/* a version is not the start of another */
-	setenv("FAKE_VERSION", "6.12.117", 1);
-	expect_failure("good", "--kver 6.1", "is Linux 6.12.117, not 6.1");
+	put_image("scs", "6.1.170");
+	assert_int_equal(run("good", "--kver 6.12"), EXIT_UNUSABLE);
+	assert_printed("is Linux 6.1.170, not 6.12");
+	/* a version is not the start of another; and versions are not mixed */
+	put_image("scs", "6.12.117");
+	assert_int_equal(run("good", "--kver 6.1"), EXIT_UNUSABLE);
+	assert_printed("is Linux 6.12.117, not 6.1");
+	put_image("scs", "6.12.118");
+	assert_int_equal(run("good", ""), EXIT_UNUSABLE);
+	assert_printed("cannot be compared");
+	put("generic-scs/Image", "no kernel");
+	assert_int_equal(run("good", ""), EXIT_UNUSABLE);
+	assert_printed("is not an uncompressed kernel");
+	assert_no_results();
 }
 
 static void test_no_qemu(void **state)
@@ -289,25 +457,26 @@ static void test_missing_files(void **state)
 	assert_int_equal(run("good", ""), EXIT_UNUSABLE);
 	assert_printed("/initrd");
 	put("initrd", "initrd");
-	take_away("generic-scs/System.map");
-	assert_int_equal(run("good", ""), EXIT_UNUSABLE);
-	assert_printed("generic-scs/System.map");
-	assert_printed("make image");
-	assert_int_equal(run("good", "--mode hw_tags"), EXIT_UNUSABLE);
+	assert_int_equal(run("good", "--modes hw_tags"), EXIT_UNUSABLE);
 	assert_printed("hw_tags-upstream/Image");
+	assert_printed("make image");
+	assert_no_results();
 	put("generic-scs/System.map", "");
 	assert_int_equal(run("good", ""), EXIT_FAILED);
 	assert_printed("no usable symbols");
 	assert_no_results();
+	take_away("generic-scs/System.map");
+	assert_int_equal(run("good", "--resume"), EXIT_OK);
+	assert_printed("its calls are not counted");
 }
 
 static void test_output_not_writable(void **state)
 {
-	char *more = xasprintf("--output %s/initrd/boot.json", dir);
+	char *more = xasprintf("--out %s/initrd/boot.runs", dir);
 
 	(void)state;
 	assert_int_equal(run("good", more), EXIT_UNUSABLE);
-	assert_printed("choose another --output");
+	assert_printed("choose another --out");
 	free(more);
 }
 
@@ -397,7 +566,7 @@ static void test_killed(void **state)
 	assert_gone(qemu);
 	assert_no_results();
 	/* and the next run is not hindered */
-	assert_int_equal(run("good", ""), EXIT_OK);
+	assert_int_equal(run("good", "--resume"), EXIT_OK);
 }
 
 static void test_two_at_once(void **state)
@@ -412,7 +581,48 @@ static void test_two_at_once(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WEXITSTATUS(status), EXIT_INTERRUPTED);
 	assert_gone(qemu);
-	assert_int_equal(run("good", ""), EXIT_OK);
+	assert_int_equal(run("good", "--resume"), EXIT_OK);
+}
+
+/*
+ * A disk that is full: a file system of its own, in a namespace of its own, where that is allowed.
+ * The runs before are kept, and with room the rest is done.
+ */
+static void test_disk_full(void **state)
+{
+	static const char script[] =
+		"d=$1; shift; mkdir $d/small && mount -t tmpfs -o size=1200k none $d/small || exit 77\n"
+		"head -c 100k /dev/zero > $d/small/filler\n"
+		"\"$@\"; [ $? = 1 ] || exit 1\n"
+		"[ -s $d/small/runs ] && [ ! -e $d/small/json ] || exit 2\n"
+		"n=$(grep -c '\"key\"' $d/small/runs); [ $n -ge 1 ] && [ $n -lt 23 ] || exit 3\n"
+		"mount -o remount,size=8m $d/small || exit 4\n"
+		"\"$@\" --resume || exit 5\n"
+		"[ $(grep -c '\"key\"' $d/small/runs) = 23 ] && [ -s $d/small/json ] || exit 6\n";
+	char *log = in_dir("printed");
+	struct strv argv = { 0 };
+	struct proc_spec spec = { .log = log, .timeout = 120, .max_file = 1 << 30 };
+	struct proc_result res;
+	char *more = xasprintf("--out %s/small/runs --json %s/small/json", dir, dir);
+
+	(void)state;
+	setenv("FAKE_QEMU", "fill", 1);
+	strv_split(&argv, "unshare -rm sh -c", " ");
+	strv_add(&argv, "%s", script);
+	strv_add(&argv, "sh");
+	strv_add(&argv, "%s", dir);
+	make_argv(&argv, more);
+	spec.argv = argv.v;
+	proc_run(&spec, &res);
+	strv_free(&argv);
+	printed = read_file(log, NULL);
+	free(log);
+	free(more);
+	if (strstr(printed, "unshare:") || res.code == 77)
+		skip();
+	if (res.code)
+		fail_msg("status %d: %s", res.code, printed);
+	assert_printed("make room there");
 }
 
 #define fault_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -426,6 +636,12 @@ int run_fault_tests(void)
 {
 	const struct CMUnitTest tests[] = {
 		fault_test(test_good),
+		fault_test(test_matrix),
+		fault_test(test_resumed),
+		fault_test(test_not_resumed),
+		fault_test(test_old_qemu),
+		fault_test(test_no_perf),
+		fault_test(test_disk_full),
 		fault_test(test_hang),
 		fault_test(test_stubborn),
 		fault_test(test_crash),

@@ -76,7 +76,6 @@ int main(void)
 	failed += run_parse_tests();
 	failed += run_stats_tests();
 	failed += run_stacks_tests();
-	failed += run_report_tests();
 	failed += run_args_tests();
 	failed += run_fault_tests();
 	failed += run_stream_tests();

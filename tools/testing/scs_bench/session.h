@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A session of measuring: the kernels that are booted, the tools, the environment and the store.
+ */
+#ifndef SCS_BENCH_SESSION_H
+#define SCS_BENCH_SESSION_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "opts.h"
+#include "plan.h"
+#include "qemu.h"
+#include "stats.h"
+#include "store.h"
+#include "util.h"
+
+#define ALL_MODES "none,generic,sw_tags,hw_tags"
+
+/**
+ * struct kernel - a kernel, and how it is booted
+ * @name: unique, of its group and subject
+ * @group: group of its figures: mode and arguments
+ * @subject: subject of its figures: the variant
+ * @image: the Image
+ * @system_map: its symbols; NULL where there are none
+ * @config: text of its configuration; NULL where there is none
+ * @args: the whole kernel command line
+ */
+struct kernel {
+	char *name;
+	char *group;
+	char *subject;
+	char *image;
+	char *system_map;
+	char *config;
+	char *args;
+};
+
+/**
+ * struct session - see above
+ * @opts: the common options
+ * @command: the subcommand
+ * @kernels: the kernels
+ * @nkernels: how many
+ * @env: the environment
+ * @qemu_version: what QEMU says of itself
+ * @wall_method: WALL_PERF or WALL_OWN; NULL when no wall time is wanted
+ * @kvm: wall time can be taken with KVM
+ * @store: the finished runs
+ * @plan: all runs
+ */
+struct session {
+	struct common_opts opts;
+	const char *command;
+	struct kernel *kernels;
+	size_t nkernels;
+	json_t *env;
+	char *qemu_version;
+	const char *wall_method;
+	bool kvm;
+	struct store store;
+	struct plan plan;
+};
+
+void session_init(struct session *s, const char *command);
+int session_add(struct session *s, const char *mode, const char *variant, const char *args);
+int session_add_image(struct session *s, const char *mode, const char *name, const char *image,
+		      const char *args);
+int session_begin(struct session *s, json_t *arguments, bool wall);
+int session_run(struct session *s, plan_run_fn run, void *ctx);
+struct qemu_spec session_spec(const struct session *s, const struct kernel *k);
+json_t *session_record(const struct session *s, const struct kernel *k, const char *kind,
+		       unsigned int nr);
+double *session_samples(const struct session *s, const struct kernel *k, const char *kind,
+			const char *field, struct samples *samples);
+json_t *session_results(struct session *s);
+int session_end(struct session *s, const json_t *results);
+void session_free(struct session *s);
+int fail_run(const struct kernel *k, const char *log_path, const char *log, const char *what,
+	     const char *advice);
+
+#endif /* SCS_BENCH_SESSION_H */
