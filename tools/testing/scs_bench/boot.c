@@ -231,14 +231,14 @@ void boot_add_exact(const struct session *s, const struct kernel *k, json_t *res
 	static const char * const fields[][2] = {
 		{ "reset", FIGURE_RESET }, { "after", FIGURE_AFTER },
 	};
-	struct samples samples;
+	struct figure f = { k->group, k->subject, NULL, "instructions", true, { 0 } };
 	double *v;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {
-		v = session_samples(s, k, RUN_EXACT, fields[i][0], &samples);
-		results_figure(results, &(struct figure){ k->group, k->subject, fields[i][1],
-							  "instructions", true, samples });
+		v = session_samples(s, k, RUN_EXACT, fields[i][0], &f.samples);
+		f.name = fields[i][1];
+		results_figure(results, &f);
 		free(v);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Runs of a boot: counting instructions exactly, counting calls, timing; other subcommands use them.
+ * Runs of a boot: counting instructions exactly and timing; other subcommands use them.
  */
 #ifndef SCS_BENCH_BOOT_H
 #define SCS_BENCH_BOOT_H

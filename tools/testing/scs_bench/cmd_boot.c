@@ -186,6 +186,7 @@ static int add_group(struct boot_options *opts, const char *mode, const char *ar
 {
 	struct session *s = &opts->session;
 	char *all = xasprintf("%s%s%s", args, *args && *opts->append ? " " : "", opts->append);
+	char *group = session_group(mode, all);
 	int ret = EXIT_OK;
 	size_t i;
 
@@ -195,9 +196,10 @@ static int add_group(struct boot_options *opts, const char *mode, const char *ar
 		const char *eq = strchr(opts->images.v[i], '=');
 		char *name = xasprintf("%.*s", (int)(eq - opts->images.v[i]), opts->images.v[i]);
 
-		ret = session_add_image(s, mode, name, eq + 1, all);
+		ret = session_add_image(s, group, name, eq + 1, all);
 		free(name);
 	}
+	free(group);
 	free(all);
 	return ret;
 }
@@ -568,21 +570,22 @@ static void add_notes(const struct boot_options *opts, json_t *results)
 	const struct session *s = &opts->session;
 	json_t *exact = session_record(s, &s->kernels[0], RUN_EXACT, 1);
 	char buf[COUNT_SIZE];
+	json_t *image;
 
+	image = json_object_get(json_object_get(s->env, "images"), s->kernels[0].name);
 	results_note(results, "Linux %s, %s, 1 CPU, %s; %s",
-		     json_string_value(json_object_get(json_object_get(
-			json_object_get(s->env, "images"), s->kernels[0].name), "version")),
-		     s->opts.mem, json_string_value(json_object_get(json_object_get(
-			json_object_get(s->env, "images"), s->kernels[0].name), "compiler")),
-		     s->qemu_version);
+		     json_string_value(json_object_get(image, "version")), s->opts.mem,
+		     json_string_value(json_object_get(image, "compiler")), s->qemu_version);
 	results_note(results,
 		     "Instructions: exact, the same in %d runs, in steps of %.0f; after time_init() by a microsecond\n"
 		     "stamp, at most %s too high, by nearly the same everywhere.", EXACT_RUNS,
 		     json_number_value(json_object_get(exact, "resolution")),
 		     format_count(json_integer_value(json_object_get(exact, "after_error")), buf));
-	results_note(results, "Calls: until init's first instruction. Depot: read by init. -: not there.");
+	results_note(results,
+		     "Calls: until init's first instruction. Depot: read by init. -: not there.");
 	if (opts->top)
-		results_note(results, "Initcalls: instructions, by initcall_debug, in steps of 1000, with whatever else ran meanwhile.");
+		results_note(results,
+			     "Initcalls: instructions, by initcall_debug, in steps of 1000, with whatever else ran meanwhile.");
 	if (s->wall_method)
 		results_note(results,
 			     "Wall: whole runs of QEMU (%s) by %s, median of %u; interleaved at random, seed %llu.\n"

@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "cmd_boot.h"
+#include "cmd_claims.h"
+#include "cmd_compare.h"
 #include "cmd_record.h"
 #include "cmd_run.h"
+#include "cmd_selftest.h"
 #include "proc.h"
 #include "stacks.h"
 
@@ -17,6 +20,9 @@ static const struct {
 	const char *help;
 } commands[] = {
 	{ "boot", cmd_boot, "boot variants of a kernel and measure what stack traces cost" },
+	{ "claims", cmd_claims, "run the set-ups of both public claims, and judge them" },
+	{ "compare", cmd_compare, "compare two files of results: what changed, and is it real?" },
+	{ "selftest", cmd_selftest, "inject a known cost, and see whether every method finds it" },
 	{ "run", cmd_run, "boot one kernel once and keep its console log" },
 	{ "record", cmd_record, "record what a kernel saves in its stack depot, for replay" },
 	{ "stacks", cmd_stacks, "compare the stack traces in two console logs" },

@@ -52,9 +52,30 @@ static int check_args(const struct kernel *k)
 	return EXIT_OK;
 }
 
-/* Takes @image over. */
-static int add_kernel(struct session *s, const char *mode, const char *subject, char *image,
-		      const char *args)
+/**
+ * session_group - name the group of kernels of one mode with the same arguments
+ * @mode: KASAN mode
+ * @args: kernel arguments
+ *
+ * Return: the name, to be freed.
+ */
+char *session_group(const char *mode, const char *args)
+{
+	return xasprintf("%s%s%s", mode, *args ? " " : "", args);
+}
+
+/**
+ * session_add_image - add any kernel
+ * @s: the session, with its options complete (common_finish())
+ * @group: group of its figures
+ * @subject: subject of its figures
+ * @image: the Image; System.map and config beside it are used if they are there
+ * @args: further kernel arguments
+ *
+ * Return: EXIT_OK, or EXIT_UNUSABLE after an error was told.
+ */
+int session_add_image(struct session *s, const char *group, const char *subject,
+		      const char *image, const char *args)
 {
 	const char *slash = strrchr(image, '/');
 	int dir = slash ? slash - image + 1 : 0;
@@ -66,26 +87,23 @@ static int add_kernel(struct session *s, const char *mode, const char *subject, 
 	s->kernels = xrealloc(s->kernels, (s->nkernels + 1) * sizeof(*s->kernels));
 	k = &s->kernels[s->nkernels++];
 	*k = (struct kernel){
-		.group = xasprintf("%s%s%s", mode, *args ? " " : "", args),
+		.group = xstrdup(group),
 		.subject = xstrdup(subject),
-		.image = image,
+		.image = xstrdup(image),
 		.system_map = xasprintf("%.*sSystem.map", dir, image),
 		.config = read_file(config, NULL),
 	};
 	free(config);
 	k->name = xasprintf("%s/%s", k->group, subject);
 	kaslr = !k->config || config_has(k->config, "CONFIG_RANDOMIZE_BASE");
-	k->args = xasprintf(KERNEL_ARGS "%s%s%s%s", kaslr ? " nokaslr" : "",
-			    strcmp(subject, "fallback") ? "" : " scs_trace=off", *args ? " " : "",
-			    args);
+	k->args = xasprintf(KERNEL_ARGS "%s%s%s", kaslr ? " nokaslr" : "", *args ? " " : "", args);
 	if (access(k->system_map, R_OK)) {
 		free(k->system_map);
 		k->system_map = NULL;
 	}
 	if (access(k->image, R_OK)) {
-		bench_err("cannot read %s: %s; make it with 'make image KVER=%s MODE=%s VARIANT=%s', or see --images",
-			  k->image, strerror(errno), s->opts.kver, mode,
-			  strcmp(subject, "fallback") ? subject : "scs");
+		bench_err("cannot read %s: %s; 'make image' builds one: MODE-VARIANT is the end of that directory's name; or see --images",
+			  k->image, strerror(errno));
 		return EXIT_UNUSABLE;
 	}
 	for (i = 0; i + 1 < s->nkernels; i++) {
@@ -108,26 +126,18 @@ static int add_kernel(struct session *s, const char *mode, const char *subject, 
  */
 int session_add(struct session *s, const char *mode, const char *variant, const char *args)
 {
-	const char *built = strcmp(variant, "fallback") ? variant : "scs";
+	bool fallback = !strcmp(variant, "fallback");
+	char *image = xasprintf("%s/%s-%s/Image", s->opts.images, mode,
+				fallback ? "scs" : variant);
+	char *all = xasprintf("%s%s%s", fallback ? "scs_trace=off" : "",
+			      fallback && *args ? " " : "", args);
+	char *group = session_group(mode, args);
+	int ret = session_add_image(s, group, variant, image, all);
 
-	return add_kernel(s, mode, variant, xasprintf("%s/%s-%s/Image", s->opts.images, mode, built),
-			  args);
-}
-
-/**
- * session_add_image - add an image of the user's
- * @s: the session
- * @mode: what the group is called
- * @name: what the image is called
- * @image: the Image; System.map and config beside it are used if they are there
- * @args: further kernel arguments
- *
- * Return: EXIT_OK, or EXIT_UNUSABLE after an error was told.
- */
-int session_add_image(struct session *s, const char *mode, const char *name, const char *image,
-		      const char *args)
-{
-	return add_kernel(s, mode, name, xstrdup(image), args);
+	free(group);
+	free(all);
+	free(image);
+	return ret;
 }
 
 /* KVM needs a host of the guest's kind, and to be allowed. */

@@ -65,8 +65,9 @@ struct session {
 
 void session_init(struct session *s, const char *command);
 int session_add(struct session *s, const char *mode, const char *variant, const char *args);
-int session_add_image(struct session *s, const char *mode, const char *name, const char *image,
-		      const char *args);
+int session_add_image(struct session *s, const char *group, const char *subject,
+		      const char *image, const char *args);
+char *session_group(const char *mode, const char *args);
 int session_begin(struct session *s, json_t *arguments, bool wall);
 int session_run(struct session *s, plan_run_fn run, void *ctx);
 struct qemu_spec session_spec(const struct session *s, const struct kernel *k);

@@ -396,6 +396,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(mode, "boot")) {
 		run_boot();
+	} else if (!strcmp(mode, "off")) {
+		/* Nothing but the end that is below. */
 	} else if (!strcmp(mode, "workload")) {
 		run_work();
 	} else if (!strcmp(mode, "pageowner")) {

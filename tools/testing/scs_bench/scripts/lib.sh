@@ -22,7 +22,7 @@ QEMU=$BUILD/tools/bin/qemu-system-aarch64
 MODES="generic sw_tags hw_tags none noscs dynamic"
 # Those that are measured against each other, and those that can be built.
 VARIANTS="upstream null scs"
-ALL_VARIANTS="$VARIANTS record"
+ALL_VARIANTS="$VARIANTS record cost"
 
 # A make or a shell above must not steer the kernel's build: its variables
 # (MODE=..., O=..., -j) would all be handed down.
