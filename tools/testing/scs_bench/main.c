@@ -9,6 +9,8 @@
 #include "cmd_claims.h"
 #include "cmd_compare.h"
 #include "cmd_record.h"
+#include "cmd_replay.h"
+#include "cmd_report.h"
 #include "cmd_run.h"
 #include "cmd_selftest.h"
 #include "proc.h"
@@ -22,6 +24,8 @@ static const struct {
 	{ "boot", cmd_boot, "boot variants of a kernel and measure what stack traces cost" },
 	{ "claims", cmd_claims, "run the set-ups of both public claims, and judge them" },
 	{ "compare", cmd_compare, "compare two files of results: what changed, and is it real?" },
+	{ "report", cmd_report, "make one HTML page of results: verdicts, plots, environment" },
+	{ "replay", cmd_replay, "play recorded streams on the depots, on the host" },
 	{ "selftest", cmd_selftest, "inject a known cost, and see whether every method finds it" },
 	{ "run", cmd_run, "boot one kernel once and keep its console log" },
 	{ "record", cmd_record, "record what a kernel saves in its stack depot, for replay" },

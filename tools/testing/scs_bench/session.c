@@ -217,6 +217,44 @@ static int check_images(struct session *s)
 	return EXIT_OK;
 }
 
+/* As it can be pasted into a shell. */
+static json_t *json_command(const struct qemu_spec *spec)
+{
+	struct strv argv = { 0 };
+	char *text = xstrdup(""), *longer;
+	const char *quote;
+	json_t *string;
+	size_t i;
+
+	qemu_argv(spec, &argv);
+	for (i = 0; i < argv.n; i++) {
+		quote = strpbrk(argv.v[i], " ()") ? "\"" : "";
+		longer = xasprintf("%s%s%s%s%s", text, i ? " " : "", quote, argv.v[i], quote);
+		free(text);
+		text = longer;
+	}
+	string = json_string(text);
+	free(text);
+	strv_free(&argv);
+	return string;
+}
+
+/* Those of the first kernel; the others differ in image and arguments, which are recorded, too. */
+static json_t *json_commands(const struct session *s)
+{
+	struct qemu_spec spec = session_spec(s, &s->kernels[0]);
+	json_t *commands = json_object();
+
+	spec.kvm = s->kvm;
+	if (s->wall_method)
+		json_object_set_new(commands, "wall time", json_command(&spec));
+	spec.kvm = false;
+	spec.icount = true;
+	spec.initrd = s->opts.initrd;
+	json_object_set_new(commands, "instructions", json_command(&spec));
+	return commands;
+}
+
 /**
  * session_begin - check all that can be wrong before the first run, and open the store
  * @s: the session, with all kernels
@@ -244,7 +282,7 @@ int session_begin(struct session *s, json_t *arguments, bool wall)
 		s->env = env_new(s->opts.qemu, s->qemu_version, s->wall_method);
 		json_object_set_new(s->env, "kvm", json_boolean(s->kvm));
 		json_object_set(s->env, "arguments", arguments);
-		json_object_set_new(s->env, "commands", json_object());
+		json_object_set_new(s->env, "commands", json_commands(s));
 		ret = check_images(s);
 	}
 	if (!ret) {

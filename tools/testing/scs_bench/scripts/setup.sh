@@ -15,7 +15,7 @@ PACKAGES="
 	clang-19 lld-19 llvm-19 ccache
 	make gcc libc6-dev flex bison bc perl python3 patch xz-utils cpio
 	libelf-dev libssl-dev
-	pkg-config libjansson-dev libcmocka-dev libgsl-dev
+	pkg-config libjansson-dev libcmocka-dev libgsl-dev gnuplot-nox
 	sparse git linux-perf
 	libclang-rt-19-dev binutils valgrind
 	$*
