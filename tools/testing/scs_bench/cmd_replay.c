@@ -32,7 +32,7 @@ static const struct {
 } depots[] = {
 	{ "upstream", "--depot upstream" },
 	{ "fast", "--depot fast" },
-	{ "fast, on a shadow stack", "--depot fast --shadow" },
+	{ "fast, shadow stack", "--depot fast --shadow" },
 };
 
 /**

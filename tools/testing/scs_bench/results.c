@@ -393,15 +393,29 @@ static char *make_cell(const json_t *f, enum cell cell)
 			  xstrdup(json_string_value(json_object_get(against, "verdict")));
 }
 
+/* As wide as the longest subject needs. */
+static int column_width(const struct strv *subjects)
+{
+	int width = COLUMN_WIDTH, needed;
+	size_t i;
+
+	for (i = 0; i < subjects->n; i++) {
+		needed = strlen(subjects->v[i]) + 2;
+		width = needed > width ? needed : width;
+	}
+	return width;
+}
+
 static void print_cells(const json_t *results, const char *group, const char *name,
 			const struct strv *subjects, enum cell cell, FILE *out)
 {
+	int width = column_width(subjects);
 	size_t i;
 
 	for (i = 0; i < subjects->n; i++) {
 		char *text = make_cell(results_find(results, group, subjects->v[i], name), cell);
 
-		fprintf(out, "%*s", COLUMN_WIDTH, text);
+		fprintf(out, "%*s", width, text);
 		free(text);
 	}
 	fputc('\n', out);
@@ -457,7 +471,7 @@ static void print_group(const json_t *results, const char *group, FILE *out)
 	}
 	print_label(out, "%s", group);
 	for (i = 0; i < subjects.n; i++)
-		fprintf(out, "%*s", COLUMN_WIDTH, subjects.v[i]);
+		fprintf(out, "%*s", column_width(&subjects), subjects.v[i]);
 	fputc('\n', out);
 	for (i = 0; i < names.n; i++)
 		print_row(results, group, names.v[i], &subjects, out);

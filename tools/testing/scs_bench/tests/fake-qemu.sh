@@ -33,7 +33,17 @@ drift) echo x >> "$FAKE_STATE.runs"; counter=$((counter + $(wc -l < "$FAKE_STATE
 # The run that is logged is another one than those that are not.
 watched) [ "$exec_log" ] && counter=$((counter + 1)) ;;
 # Init is never started by the wall runs that need it.
-noinit) [ "$icount" ] || { echo "Linux version 6.12.117"; exit 0; } ;;
+noinit) [ "$icount" ] || { # A kernel with a known cost of each save; "deaf" does not feel the last instruction of it.
+cost=${append##*scs_bench_cost=} all=20 early=10
+case $append in
+*scs_bench_cost=*)
+	cost=${cost%% *}
+	[ "$FAKE_QEMU" = deaf ] && [ "$cost" -gt 0 ] && early_off=1
+	counter=$((counter + cost * all))
+	echo "scs_bench_cost: cost $cost early $early counter $((1000 + cost * (early - 1) - ${early_off:-0})) all $all" ;;
+esac
+
+echo "Linux version 6.12.117"; exit 0; } ;;
 # The second round of wall runs hangs: everything before it is good.
 late) [ "$icount" ] || { echo x >> "$FAKE_STATE.wall"
 	[ "$(wc -l < "$FAKE_STATE.wall")" -le 5 ] || { echo $$ > "$FAKE_STATE.pid"; exec sleep 600; } } ;;
@@ -41,6 +51,16 @@ late) [ "$icount" ] || { echo x >> "$FAKE_STATE.wall"
 fill) head -c 150000 /dev/zero | tr '\0' '\n' ;;
 # A wall run that ends early must not count as a fast one.
 early) [ "$initrd" ] || { echo "Kernel panic - not syncing: Fatal exception"; exit 0; } ;;
+esac
+
+# A kernel with a known cost of each save; "deaf" does not feel the last instruction of it.
+cost=${append##*scs_bench_cost=} all=20 early=10
+case $append in
+*scs_bench_cost=*)
+	cost=${cost%% *}
+	[ "$FAKE_QEMU" = deaf ] && [ "$cost" -gt 0 ] && early_off=1
+	counter=$((counter + cost * all))
+	echo "scs_bench_cost: cost $cost early $early counter $((1000 + cost * (early - 1) - ${early_off:-0})) all $all" ;;
 esac
 
 echo "Linux version 6.12.117 (a@b) (clang 19, LLD 19) #1 SMP"

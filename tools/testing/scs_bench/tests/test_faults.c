@@ -124,25 +124,31 @@ static void make_argv(struct strv *argv, const char *more)
 	strv_split(argv, more, " ");
 }
 
-/* Run "scs_bench boot" with more arguments, keep what it prints, return its exit code. */
-static int run(const char *fault, const char *more)
+/* Run a program, keep what it prints, return its exit code. Takes @argv over. */
+static int run_argv(struct strv *argv)
 {
 	char *log = in_dir("printed");
-	struct strv argv = { 0 };
-	struct proc_spec spec = { .log = log, .timeout = 120, .max_file = 1 << 30 };
+	struct proc_spec spec = { .argv = argv->v, .log = log, .timeout = 120, .max_file = 1 << 30 };
 	struct proc_result res;
 
-	setenv("FAKE_QEMU", fault, 1);
-	make_argv(&argv, more);
-	spec.argv = argv.v;
 	proc_run(&spec, &res);
-	strv_free(&argv);
+	strv_free(argv);
 	assert_int_equal(res.end, PROC_EXITED);
 	free(printed);
 	printed = read_file(log, NULL);
 	assert_non_null(printed);
 	free(log);
 	return res.code;
+}
+
+/* Run "scs_bench boot" with more arguments. */
+static int run(const char *fault, const char *more)
+{
+	struct strv argv = { 0 };
+
+	setenv("FAKE_QEMU", fault, 1);
+	make_argv(&argv, more);
+	return run_argv(&argv);
 }
 
 static void assert_printed(const char *text)
@@ -298,35 +304,31 @@ static void test_old_qemu(void **state)
 static void test_no_perf(void **state)
 {
 	static const char * const tools[] = { "sh", "cat", "true" };
-	char *old = xstrdup(getenv("PATH")), *bin = in_dir("bin"), *log = in_dir("printed");
+	char *old = xstrdup(getenv("PATH")), *bin = in_dir("bin");
 	struct strv argv = { 0 };
-	struct proc_spec spec = { .log = log, .timeout = 120, .max_file = 1 << 30 };
-	struct proc_result res;
 	size_t i;
+	int ret;
 
 	(void)state;
 	setenv("FAKE_QEMU", "good", 1);
 	make_argv_perf(&argv, "");
 	assert_int_equal(mkdir(bin, 0700), 0);
 	for (i = 0; i < ARRAY_SIZE(tools); i++) {
-		char *from = xasprintf("/bin/%s", tools[i]), *to = xasprintf("%s/%s", bin, tools[i]);
+		char *from = xasprintf("/bin/%s", tools[i]);
+		char *to = xasprintf("%s/%s", bin, tools[i]);
 
 		assert_int_equal(symlink(from, to), 0);
 		free(from);
 		free(to);
 	}
 	setenv("PATH", bin, 1);
-	spec.argv = argv.v;
-	proc_run(&spec, &res);
+	ret = run_argv(&argv);
 	setenv("PATH", old, 1);
-	strv_free(&argv);
-	printed = read_file(log, NULL);
-	assert_int_equal(res.code, EXIT_OK);
-	assert_printed("perf stat cannot be used here");
-	assert_printed("CLOCK_MONOTONIC");
 	free(old);
 	free(bin);
-	free(log);
+	assert_int_equal(ret, EXIT_OK);
+	assert_printed("perf stat cannot be used here");
+	assert_printed("CLOCK_MONOTONIC");
 }
 
 static void test_hang(void **state)
@@ -494,6 +496,139 @@ static void test_output_in_the_way(void **state)
 	free(path);
 }
 
+/* Another subcommand, with the files of setup(). */
+static int run_command(const char *command, const char *fault, const char *more)
+{
+	struct strv argv = { 0 };
+
+	setenv("FAKE_QEMU", fault, 1);
+	make_argv(&argv, "");
+	/* its name is the second argument */
+	free(argv.v[1]);
+	argv.v[1] = xstrdup(command);
+	strv_split(&argv, more, " ");
+	return run_argv(&argv);
+}
+
+static void copy_image(const char *to)
+{
+	char *path = in_dir(to);
+
+	assert_int_equal(mkdir(path, 0700), 0);
+	free(path);
+	path = xasprintf("%s/Image", to);
+	put(path, "Linux version 6.12.117 (a@b) (clang 19, LLD 19) #1 SMP\n");
+	free(path);
+}
+
+static void test_selftest(void **state)
+{
+	json_t *json;
+
+	(void)state;
+	assert_int_equal(run_command("selftest", "good", "--no-wall"), EXIT_UNUSABLE);
+	assert_printed("generic-cost/Image");
+	copy_image("generic-cost");
+	assert_int_equal(run_command("selftest", "good", "--no-wall"), EXIT_OK);
+	assert_printed("1000 instructions a save, counted without interrupts: found exactly");
+	assert_printed("9 saves: 9000 instructions were injected, 9000 are found");
+	json = load_results();
+	assert_int_equal(json_array_size(json_object_get(json, "verdicts")), 6);
+	json_decref(json);
+}
+
+/* One instruction of nine thousand is missed: the self test must not pass. */
+static void test_selftest_deaf(void **state)
+{
+	(void)state;
+	copy_image("generic-cost");
+	assert_int_equal(run_command("selftest", "deaf", "--no-wall"), EXIT_FAILED);
+	assert_printed("counted without interrupts: MISSED");
+	assert_printed("do not trust");
+}
+
+/* With as few runs, or as little between them, wall time shows nothing; and that is said. */
+static void test_selftest_wall(void **state)
+{
+	(void)state;
+	copy_image("generic-cost");
+	assert_int_equal(run_command("selftest", "good", ""), EXIT_OK);
+	assert_printed("Wall time: NOT FOUND");
+	assert_printed("too few runs");
+}
+
+static void test_selftest_wrong_image(void **state)
+{
+	char *more = xasprintf("--no-wall --cost 2000");
+
+	(void)state;
+	copy_image("generic-cost");
+	assert_int_equal(run_command("selftest", "panic", more), EXIT_FAILED);
+	assert_int_equal(run_command("selftest", "good", "--cost 2001"), EXIT_UNUSABLE);
+	assert_printed("even number");
+	free(more);
+}
+
+static void test_claims(void **state)
+{
+	(void)state;
+	assert_int_equal(run_command("claims", "good", "--modes generic"), EXIT_UNUSABLE);
+	assert_printed("none-upstream/Image");
+	copy_image("none-upstream");
+	assert_int_equal(run_command("claims", "noinit", "--modes generic"), EXIT_FAILED);
+	assert_printed("did not come to");
+	assert_no_results();
+	assert_int_equal(run_command("claims", "good", "--modes generic --resume"), EXIT_OK);
+	/* all boots of the fake are alike: nothing is saved */
+	assert_printed("shadow call stack, generic, instructions: refuted");
+	assert_printed("claimed:  30 %; measured: 0.0 % (exact)");
+	assert_printed("6 % of a whole run, generic, instructions: holds");
+	assert_printed("Deviations from what was published");
+}
+
+static int compare_with(const char *from, const char *to, const char *more)
+{
+	char *path = in_dir("boot.json"), *text = read_file(path, NULL), *changed;
+	struct strv argv = { 0 };
+	char *args;
+	int ret;
+
+	assert_non_null(text);
+	changed = replace(text, from, to);
+	put("other.json", changed);
+	args = xasprintf("%s/boot.json %s/other.json %s", dir, dir, more);
+	strv_add(&argv, "%s", getenv("SCS_BENCH"));
+	strv_split(&argv, "compare", " ");
+	strv_split(&argv, args, " ");
+	ret = run_argv(&argv);
+	free(args);
+	free(changed);
+	free(text);
+	free(path);
+	return ret;
+}
+
+static void test_compare(void **state)
+{
+	(void)state;
+	assert_int_equal(run("good", ""), EXIT_OK);
+	assert_int_equal(compare_with("2000000", "2000000", ""), EXIT_OK);
+	assert_printed("0 figures differ");
+	assert_printed("  the same\n");
+	/* a single instruction is a difference */
+	assert_int_equal(compare_with("2000000", "2000001", ""), EXIT_FAILED);
+	assert_printed("3 figures differ");
+	assert_printed("2,000,000 -> 2,000,001");
+	/* another machine: nothing is said of wall time */
+	assert_int_equal(compare_with("\"cpus\":", "\"cpus\": 1, \"was\":", "--all"), EXIT_OK);
+	assert_printed("not comparable, since the machines");
+	assert_int_equal(compare_with("\"boot\"", "\"claims\"", ""), EXIT_UNUSABLE);
+	assert_int_equal(compare_with("\"generic", "\"other", ""), EXIT_UNUSABLE);
+	assert_printed("no figure in common");
+	assert_int_equal(compare_with("{", "[", ""), EXIT_UNUSABLE);
+	assert_printed("cannot read results");
+}
+
 /* Start scs_bench on a QEMU that hangs; returns when that QEMU runs. */
 static pid_t start_hanging(pid_t *qemu)
 {
@@ -599,11 +734,9 @@ static void test_disk_full(void **state)
 		"mount -o remount,size=8m $d/small || exit 4\n"
 		"\"$@\" --resume || exit 5\n"
 		"[ $(grep -c '\"key\"' $d/small/runs) = 23 ] && [ -s $d/small/json ] || exit 6\n";
-	char *log = in_dir("printed");
-	struct strv argv = { 0 };
-	struct proc_spec spec = { .log = log, .timeout = 120, .max_file = 1 << 30 };
-	struct proc_result res;
 	char *more = xasprintf("--out %s/small/runs --json %s/small/json", dir, dir);
+	struct strv argv = { 0 };
+	int ret;
 
 	(void)state;
 	setenv("FAKE_QEMU", "fill", 1);
@@ -612,16 +745,12 @@ static void test_disk_full(void **state)
 	strv_add(&argv, "sh");
 	strv_add(&argv, "%s", dir);
 	make_argv(&argv, more);
-	spec.argv = argv.v;
-	proc_run(&spec, &res);
-	strv_free(&argv);
-	printed = read_file(log, NULL);
-	free(log);
 	free(more);
-	if (strstr(printed, "unshare:") || res.code == 77)
+	ret = run_argv(&argv);
+	if (strstr(printed, "unshare:") || ret == 77)
 		skip();
-	if (res.code)
-		fail_msg("status %d: %s", res.code, printed);
+	if (ret)
+		fail_msg("status %d: %s", ret, printed);
 	assert_printed("make room there");
 }
 
@@ -660,6 +789,12 @@ int run_fault_tests(void)
 		fault_test(test_missing_files),
 		fault_test(test_output_not_writable),
 		fault_test(test_output_in_the_way),
+		fault_test(test_selftest),
+		fault_test(test_selftest_deaf),
+		fault_test(test_selftest_wall),
+		fault_test(test_selftest_wrong_image),
+		fault_test(test_claims),
+		fault_test(test_compare),
 		fault_test(test_interrupted),
 		fault_test(test_killed),
 		fault_test(test_two_at_once),

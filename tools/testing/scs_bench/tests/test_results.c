@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd_report.h"
 #include "results.h"
 #include "test.h"
 
@@ -146,6 +147,49 @@ static void test_format(void **state)
 	}
 }
 
+static void test_plots(void **state)
+{
+	json_t *r = sample();
+	char *script = plot_bars(r, "generic", "wall");
+
+	(void)state;
+	assert_non_null(strstr(script, "\"upstream\" 2.5"));
+	assert_non_null(strstr(script, "yerrorbars"));
+	free(script);
+	script = plot_bars(r, "generic", "instructions");
+	assert_non_null(strstr(script, "million instructions"));
+	assert_null(strstr(script, "yerrorbars"));
+	free(script);
+	assert_null(plot_bars(r, "generic", "nothing"));
+	assert_null(plot_stack(r, "nothing"));
+
+	results_exact(r, "w", "scs", "one part", "", 1e6);
+	results_exact(r, "w", "scs", "another", "", 3e6);
+	results_exact(r, "w", "scs", "  of it", "", 2e6);
+	script = plot_stack(r, "w");
+	assert_non_null(strstr(script, "\"scs\" 1 3\n"));
+	free(script);
+
+	results_exact(r, "d", "scs", "save, depth 2", "ns", 20);
+	assert_null(plot_depths(r, "d", "save, "));
+	results_exact(r, "d", "scs", "save, depth 16", "ns", 160);
+	results_exact(r, "d", "scs", "other, depth 16", "ns", 999);
+	script = plot_depths(r, "d", "save, ");
+	assert_non_null(strstr(script, "2 20\n16 160\nEND"));
+	assert_null(strstr(script, "999"));
+	free(script);
+	json_decref(r);
+}
+
+static void test_html(void **state)
+{
+	char *text = html_escape("<a href=\"x\">&</a>");
+
+	(void)state;
+	assert_string_equal(text, "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
+	free(text);
+}
+
 /**
  * run_results_tests - run the tests of this file
  *
@@ -160,6 +204,8 @@ int run_results_tests(void)
 		cmocka_unit_test(test_not_read),
 		cmocka_unit_test(test_write_fails),
 		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_plots),
+		cmocka_unit_test(test_html),
 	};
 
 	return cmocka_run_group_tests_name("results", tests, NULL, NULL);

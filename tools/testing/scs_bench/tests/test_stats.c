@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "cmd_claims.h"
 #include "stats.h"
 #include "test.h"
 
@@ -142,6 +143,23 @@ static void test_false_alarms(void **state)
 	assert_in_range(alarms, 0, 10);
 }
 
+static void test_claims(void **state)
+{
+	const struct estimate below = { 0.06, 0.05, 0.07 }, above = { 0.4, 0.35, 0.45 };
+	const struct estimate wide = { 0.2, -0.1, 0.5 }, rounded = { 0.064, 0.064, 0.064 };
+
+	(void)state;
+	assert_int_equal(claim_at_least(&below, 0.3), CLAIM_REFUTED);
+	assert_int_equal(claim_at_least(&above, 0.3), CLAIM_HOLDS);
+	assert_int_equal(claim_at_least(&wide, 0.3), CLAIM_UNDECIDED);
+	assert_int_equal(claim_at_most(&above, 0.3), CLAIM_REFUTED);
+	assert_int_equal(claim_at_most(&below, 0.3), CLAIM_HOLDS);
+	assert_int_equal(claim_at_most(&wide, 0.3), CLAIM_UNDECIDED);
+	/* 6.4 % is 6 % in whole per cent */
+	assert_int_equal(claim_at_most(&rounded, 0.06), CLAIM_HOLDS);
+	assert_int_equal(claim_at_most(&rounded, 0.05), CLAIM_REFUTED);
+}
+
 static void test_geometric_mean(void **state)
 {
 	const double ratios[] = { 0.5, 2, 4, 0.25 }, one[] = { 3 };
@@ -274,6 +292,7 @@ int run_stats_tests(void)
 		cmocka_unit_test(test_median_interval),
 		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_false_alarms),
+		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_geometric_mean),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_shuffle),
