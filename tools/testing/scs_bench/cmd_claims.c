@@ -265,8 +265,9 @@ static void judge(const struct claims *c, const struct claim *claim, const char 
 	title = xasprintf("%s, %s, %s", claim->what, mode, claim->by);
 	interval = est.low == est.high ? xstrdup("exact") :
 		   xasprintf("95 %% interval %.1f..%.1f %%", 100 * est.low, 100 * est.high);
-	results_verdict(results, title, words[verdict], "claimed: %s %.0f %%; measured: %.1f %% (%s)",
-			claim->at_least ? "" : "at most", 100 * claim->claimed, 100 * est.value,
+	results_verdict(results, title, words[verdict],
+			"claimed: %s%.0f %%; measured: %.1f %% (%s)",
+			claim->at_least ? "" : "at most ", 100 * claim->claimed, 100 * est.value,
 			interval);
 	free(interval);
 	free(title);
@@ -275,8 +276,8 @@ static void judge(const struct claims *c, const struct claim *claim, const char 
 static void judge_all(const struct claims *c, json_t *results)
 {
 	static const struct claim claims[] = {
-		{ "1: boot is 30 % faster with the shadow call stack", "wall time", FIGURE_WALL, true,
-		  FIRST_CLAIM, "scs", false },
+		{ "1: boot is 30 % faster with the shadow call stack", "wall time", FIGURE_WALL,
+		  true, FIRST_CLAIM, "scs", false },
 		{ "1: boot is 30 % faster with the shadow call stack", "instructions", FIGURE_RESET,
 		  true, FIRST_CLAIM, "scs", false },
 		{ "2: without any traces, 6 % of a whole run", "wall time", FIGURE_INIT, false,
@@ -301,7 +302,8 @@ static void note_deviations(const struct session *s, json_t *results)
 	results_note(results,
 		     "- both: the kernel is the small one of configs/ (a defconfig boots more drivers and saves more\n"
 		     "  traces; --images takes others); QEMU is another version, with -nodefaults; and the runs are\n"
-		     "  interleaved at random, %u of each, instead of one after the other.", s->opts.runs);
+		     "  interleaved at random, %u of each, instead of one after the other.",
+		     s->opts.runs);
 	results_note(results,
 		     "- the first: the kernel that is compared with is scs, not the patches of 2022.");
 	if (s->kvm)

@@ -203,9 +203,11 @@ static int compare_files(const char *path_a, const char *path_b, struct tally *t
 			  path_a, path_b);
 		goto out;
 	}
-	fprintf(out, "%zu figures differ, %zu are the same or differ by noise, %zu are in one file only\n",
+	fprintf(out,
+		"%zu figures differ, %zu are the same or differ by noise, %zu are in one file only\n",
 		t->different, t->same, t->alone);
-	fputs("What the machine did differently between the two measurements counts as a difference in wall time.\n",
+	fputs("What the machine itself did differently between the two measurements\n"
+	      "counts as a difference in wall time.\n",
 	      out);
 	ret = t->different ? EXIT_FAILED : EXIT_OK;
 	if (json) {

@@ -23,7 +23,7 @@
 #define RUN_PLAY	"play"
 #define RUN_AGAIN	"again"
 #define FIGURE_TIME	"time of an operation"
-#define MAX_LOG		(1L << 20)
+#define MAX_LOG		(1024 * 1024)
 
 /* The depots, the baseline first. */
 static const struct {
@@ -155,8 +155,8 @@ static void make_plan(struct replay *r)
 
 		/* Number 0 is the warm-up. */
 		for (nr = 0; nr <= r->opts.runs; nr++) {
-			plan_add(&r->plan, nr, RUN_PLAY, subject, nr, "%s/%s/" RUN_PLAY "/%u", stream,
-				 depot, nr);
+			plan_add(&r->plan, nr, RUN_PLAY, subject, nr,
+				 "%s/%s/" RUN_PLAY "/%u", stream, depot, nr);
 			if (nr && subject % ARRAY_SIZE(depots) == 0)
 				plan_add(&r->plan, nr, RUN_AGAIN, subject, nr,
 					 "%s/%s/" RUN_AGAIN "/%u", stream, depot, nr);

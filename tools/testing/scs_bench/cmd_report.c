@@ -160,7 +160,8 @@ static double scale_of(double most, const char *unit, char **label)
 	for (i = 0; i < ARRAY_SIZE(scales); i++) {
 		if (most < 2 * scales[i].factor)
 			continue;
-		*label = bytes ? xstrdup(scales[i].bytes) : xasprintf("%s%s", scales[i].others, unit);
+		*label = bytes ? xstrdup(scales[i].bytes) :
+				 xasprintf("%s%s", scales[i].others, unit);
 		return scales[i].factor;
 	}
 	*label = xstrdup(unit);
@@ -235,11 +236,14 @@ char *plot_bars(const json_t *results, const char *group, const char *name)
 	fprintf(out, "END\nset yrange [%s:*]\nset offsets 0, 0, graph 0.1, 0\n",
 		least < 0 ? "*" : "0");
 	fputs("rgb(s) = int('0x'.s[2:7])\n"
-	      "plot $data using 0:2:(rgb(strcol(5))):xtic(1) with boxes lc rgb variable notitle", out);
+	      "plot $data using 0:2:(rgb(strcol(5))):xtic(1) with boxes lc rgb variable notitle",
+	      out);
 	if (interval)
-		fputs(", $data using 0:2:3:4 with yerrorbars ps 0 lw 2 lc rgb '#1a1a1a' notitle", out);
+		fputs(", $data using 0:2:3:4 with yerrorbars ps 0 lw 2 lc rgb '#1a1a1a' notitle",
+		      out);
 	else
-		fputs(", $data using 0:2:(sprintf('%.5g', $2)) with labels offset 0,0.7 notitle", out);
+		fputs(", $data using 0:2:(sprintf('%.5g', $2)) with labels offset 0,0.7 notitle",
+		      out);
 	fputc('\n', out);
 	fclose(out);
 	free(title);
@@ -589,7 +593,8 @@ static void put_verdicts(FILE *out, const json_t *results)
 
 	if (!json_array_size(list_of))
 		return;
-	fputs("<h3>Verdicts</h3>\n<table class=\"text\"><tr><th>on</th><th>verdict</th><th>figures</th></tr>\n",
+	fputs("<h3>Verdicts</h3>\n<table class=\"text\">\n"
+	      "<tr><th>on</th><th>verdict</th><th>figures</th></tr>\n",
 	      out);
 	json_array_foreach(list_of, i, v) {
 		fputs("<tr><td>", out);
@@ -675,13 +680,15 @@ static int put_page(struct page *page, const char *title, char * const *paths, s
 			break;
 		}
 	}
-	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
 	      page->out);
 	put_html(page->out, title);
 	fprintf(page->out, "</title>\n<style>\n%s</style></head>\n<body>\n<h1>", style);
 	put_html(page->out, title);
-	fputs("</h1>\n<p>Made by scs_bench. Counts of instructions are exact. Of figures that are not, the median and its 95 % interval\n"
-	      "are shown; a difference is claimed only if chance, the interval and the machine's own noise all speak for it.</p>\n",
+	fputs("</h1>\n<p>Made by scs_bench. Counts of instructions are exact. Of figures that are not,\n"
+	      "the median and its 95 % interval are shown; a difference is claimed only if chance, the interval\n"
+	      "and the machine's own noise all speak for it.</p>\n",
 	      page->out);
 	for (i = 0; !ret && i < read; i++)
 		ret = put_results(page, all[i]);

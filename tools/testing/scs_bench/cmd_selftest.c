@@ -168,7 +168,8 @@ static void judge_boot(struct selftest *t, size_t i, json_t *results)
 	bool must = i == ARRAY_SIZE(t->costs) - 1, good = fabs(off) <= BOOT_TOLERANCE;
 
 	t->missed |= must && !good;
-	results_verdict(results, title, good ? "found" : must ? "MISSED" : "less than the interrupts' share",
+	results_verdict(results, title,
+			good ? "found" : must ? "MISSED" : "less than the interrupts' share",
 			"%llu saves: %.0f instructions were injected, %.0f are found (%+.3f %%): a longer boot has more timer interrupts, and others",
 			saves, expected, found, 100 * off);
 	free(title);

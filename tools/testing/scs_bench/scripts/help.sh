@@ -11,8 +11,9 @@ Stack traces from the shadow call stack: build, measure, test.
   make bench                 set up all that is needed, boot the variants in QEMU,
                              print what stack traces cost; figures in build/bench/boot.json
         MODE=MODE            KASAN mode (generic)
-        RUNS=N               wall-clock samples of each variant
+        RUNS=N               wall-clock samples of each variant (7)
         PAGE_OWNER=1         boot with page_owner=on
+  build/host/scs_bench --help  the harness itself: claims, compare, report, selftest ...
   make record                record what is saved in the stack depot during a boot and a
                              workload, for replay: build/record/*.stream
   make integrate KDIR=DIR    put the collector into your own kernel tree

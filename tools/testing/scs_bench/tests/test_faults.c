@@ -128,7 +128,9 @@ static void make_argv(struct strv *argv, const char *more)
 static int run_argv(struct strv *argv)
 {
 	char *log = in_dir("printed");
-	struct proc_spec spec = { .argv = argv->v, .log = log, .timeout = 120, .max_file = 1 << 30 };
+	struct proc_spec spec = {
+		.argv = argv->v, .log = log, .timeout = 120, .max_file = 1 << 30,
+	};
 	struct proc_result res;
 
 	proc_run(&spec, &res);
@@ -227,8 +229,8 @@ static void test_good(void **state)
 /* Modes and sets of arguments are groups, the user's image is a column of each. */
 static void test_matrix(void **state)
 {
-	char *more = xasprintf("--args plain,page_owner=on --variants upstream --no-wall "
-			       "--image mine=%s/generic-scs/Image", dir);
+	char *more = xasprintf("--args plain,page_owner=on --variants upstream --no-wall %s%s%s",
+			       "--image mine=", dir, "/generic-scs/Image");
 	json_t *json;
 
 	(void)state;
@@ -581,7 +583,7 @@ static void test_claims(void **state)
 	assert_int_equal(run_command("claims", "good", "--modes generic --resume"), EXIT_OK);
 	/* all boots of the fake are alike: nothing is saved */
 	assert_printed("shadow call stack, generic, instructions: refuted");
-	assert_printed("claimed:  30 %; measured: 0.0 % (exact)");
+	assert_printed("claimed: 30 %; measured: 0.0 % (exact)");
 	assert_printed("6 % of a whole run, generic, instructions: holds");
 	assert_printed("Deviations from what was published");
 }
