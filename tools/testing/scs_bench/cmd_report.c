@@ -318,57 +318,80 @@ out:
 	return script;
 }
 
-/* The number after "depth " in a name, and where that begins; 0 if there is none. */
-static unsigned int depth_of(const char *name, size_t *stem)
+/*
+ * If there is a "depth N" in a name: the name without it, which is that of the line that the figure
+ * is a point of, to be freed; otherwise NULL.
+ */
+static char *line_of(const char *name, unsigned int *depth)
 {
 	const char *p = strstr(name, "depth ");
-	unsigned int depth = 0;
+	int len = 0;
 
-	*stem = 0;
-	if (p && sscanf(p, "depth %u", &depth) == 1)
-		*stem = p - name;
-	return depth;
+	if (!p || sscanf(p, "depth %u%n", depth, &len) != 1)
+		return NULL;
+	return xasprintf("%.*s%s", (int)(p - name), name, p + len);
+}
+
+static void put_points(FILE *out, const json_t *results, const char *group, const char *subject,
+		       const char *line, size_t *points)
+{
+	unsigned int depth;
+	json_t *f;
+	size_t i;
+
+	json_array_foreach(json_object_get(results, "figures"), i, f) {
+		char *own = line_of(text_of(f, "name"), &depth);
+
+		if (own && !strcmp(own, line) && !strcmp(text_of(f, "group"), group) &&
+		    !strcmp(text_of(f, "subject"), subject)) {
+			fprintf(out, "%u %.9g\n", depth, results_value(f));
+			++*points;
+		}
+		free(own);
+	}
+}
+
+/* The unit of the first figure of a line. */
+static const char *line_unit(const json_t *results, const char *group, const char *line)
+{
+	unsigned int depth;
+	json_t *f;
+	size_t i;
+
+	json_array_foreach(json_object_get(results, "figures"), i, f) {
+		char *own = line_of(text_of(f, "name"), &depth);
+		bool found = own && !strcmp(own, line) && !strcmp(text_of(f, "group"), group);
+
+		free(own);
+		if (found)
+			return text_of(f, "unit");
+	}
+	return "";
 }
 
 /**
  * plot_depths - write a gnuplot script for figures with "depth N" in their names: lines by N
  * @results: the results
  * @group: the group
- * @stem: what their names begin with, up to "depth"
+ * @line: their names without that
  *
- * Return: the script, to be freed; NULL when there are less than two depths.
+ * Return: the script, to be freed; NULL when there are less than two points.
  */
-char *plot_depths(const json_t *results, const char *group, const char *stem)
+char *plot_depths(const json_t *results, const char *group, const char *line)
 {
+	const char *bare = line + strspn(line, ", ");
 	struct strv subjects = { 0 };
+	size_t j, size, points = 0;
 	char *script = NULL, *title;
-	size_t i, j, size, len, points = 0;
-	const char *unit = "";
 	FILE *out;
-	json_t *f;
 
 	list(results, group, "subject", &subjects);
-	title = xasprintf("%s: %s", group, stem);
-	title[strcspn(title, "\n")] = '\0';
+	title = xasprintf("%s%s%s", group, *bare ? ": " : "", bare);
 	out = open_memstream(&script, &size);
-	json_array_foreach(json_object_get(results, "figures"), i, f)
-		if (!strcmp(text_of(f, "group"), group) && depth_of(text_of(f, "name"), &len) &&
-		    !strncmp(text_of(f, "name"), stem, len))
-			unit = text_of(f, "unit");
-	begin_plot(out, title, unit);
+	begin_plot(out, title, line_unit(results, group, line));
 	for (j = 0; j < subjects.n; j++) {
 		fprintf(out, "$data%zu << END\n", j);
-		json_array_foreach(json_object_get(results, "figures"), i, f) {
-			unsigned int depth = depth_of(text_of(f, "name"), &len);
-
-			if (!depth || len != strlen(stem) ||
-			    strncmp(text_of(f, "name"), stem, len) ||
-			    strcmp(text_of(f, "group"), group) ||
-			    strcmp(text_of(f, "subject"), subjects.v[j]))
-				continue;
-			fprintf(out, "%u %.9g\n", depth, results_value(f));
-			points++;
-		}
+		put_points(out, results, group, subjects.v[j], line, &points);
 		fputs("END\n", out);
 	}
 	fputs("set logscale x 2\nset yrange [0:*]\nset xlabel 'depth of the trace'\n"
@@ -472,10 +495,10 @@ static int put_plot(struct page *page, char *script, const char *what)
 /* Which figures are worth a picture: those that are measured in something. */
 static bool is_plotted(const json_t *results, const char *group, const char *name)
 {
-	size_t i, stem;
 	json_t *f;
+	size_t i;
 
-	if (depth_of(name, &stem) || name[0] == ' ')
+	if (name[0] == ' ')
 		return false;
 	json_array_foreach(json_object_get(results, "figures"), i, f)
 		if (!strcmp(text_of(f, "group"), group) && !strcmp(text_of(f, "name"), name))
@@ -486,28 +509,28 @@ static bool is_plotted(const json_t *results, const char *group, const char *nam
 static int put_plots(struct page *page, const json_t *results, const char *group)
 {
 	const char *where = strstr(group, WHERE);
-	struct strv names = { 0 }, stems = { 0 };
+	struct strv names = { 0 }, lines = { 0 };
+	unsigned int depth;
 	int ret = EXIT_OK;
-	size_t i, len;
+	size_t i;
 
 	fputs("<div class=\"plots\">\n", page->out);
 	list(results, group, "name", &names);
 	if (where && !strcmp(where, WHERE))
 		ret = put_plot(page, plot_stack(results, group), group);
 	for (i = 0; !ret && i < names.n; i++) {
-		if (is_plotted(results, group, names.v[i]))
-			ret = put_plot(page, plot_bars(results, group, names.v[i]), names.v[i]);
-		if (depth_of(names.v[i], &len)) {
-			char *stem = xasprintf("%.*s", (int)len, names.v[i]);
+		char *line = line_of(names.v[i], &depth);
 
-			add_once(&stems, stem);
-			free(stem);
-		}
+		if (line)
+			add_once(&lines, line);
+		else if (is_plotted(results, group, names.v[i]))
+			ret = put_plot(page, plot_bars(results, group, names.v[i]), names.v[i]);
+		free(line);
 	}
-	for (i = 0; !ret && i < stems.n; i++)
-		ret = put_plot(page, plot_depths(results, group, stems.v[i]), stems.v[i]);
+	for (i = 0; !ret && i < lines.n; i++)
+		ret = put_plot(page, plot_depths(results, group, lines.v[i]), group);
 	fputs("</div>\n", page->out);
-	strv_free(&stems);
+	strv_free(&lines);
 	strv_free(&names);
 	return ret;
 }
@@ -686,8 +709,8 @@ static int put_page(struct page *page, const char *title, char * const *paths, s
 	put_html(page->out, title);
 	fprintf(page->out, "</title>\n<style>\n%s</style></head>\n<body>\n<h1>", style);
 	put_html(page->out, title);
-	fputs("</h1>\n<p>Made by scs_bench. Counts of instructions are exact. Of figures that are not,\n"
-	      "the median and its 95 % interval are shown; a difference is claimed only if chance, the interval\n"
+	fputs("</h1>\n<p>Made by scs_bench. Counts of instructions are exact. Of figures that\n"
+	      "are not, the median and its 95 % interval are shown; a difference is claimed only if chance, the interval\n"
 	      "and the machine's own noise all speak for it.</p>\n",
 	      page->out);
 	for (i = 0; !ret && i < read; i++)

@@ -10,8 +10,11 @@
 #include "test.h"
 
 #define ALL "boot --modes hw_tags,none --variants a,b --runs 3 --mem 4G --seed 7 " \
-	    "--args plain,x=1 --append page_owner=on --count f,g --timeout 2.5 --kver 6.1 --no-wall --no-perf " \
+	    "--args plain,x=1 --append page_owner=on --count f,g --timeout 2.5 --kver 6.1 " \
+	    "--no-wall --no-perf " \
 	    "--out o --json j --images i --qemu q --initrd r --resume --initcalls 3 --image n=p"
+
+#define EVERYTHING "boot --modes all --args all --variants none --image a=b --count none"
 
 static int parse(const char *line, struct boot_options *opts, struct strv *argv)
 {
@@ -43,8 +46,7 @@ static void test_defaults(void **state)
 	assert_string_equal(common->json, "/nonexistent/build/bench/boot.json");
 	assert_string_equal(common->images, "/nonexistent/build/images/6.12");
 	boot_free_options(&opts);
-	assert_int_equal(parse("boot --modes all --args all --variants none --image a=b "
-			       "--count none", &opts, &argv), EXIT_OK);
+	assert_int_equal(parse(EVERYTHING, &opts, &argv), EXIT_OK);
 	assert_int_equal(opts.modes.n, 4);
 	assert_int_equal(opts.args.n, 4);
 	assert_string_equal(opts.args.v[3], "page_owner=on page_poison=1");

@@ -174,6 +174,7 @@ static void test_plots(void **state)
 	assert_null(plot_depths(r, "d", "save, "));
 	results_exact(r, "d", "scs", "save, depth 16", "ns", 160);
 	results_exact(r, "d", "scs", "other, depth 16", "ns", 999);
+	results_exact(r, "d", "scs", "save, depth 16, cycles", "cycles", 999);
 	script = plot_depths(r, "d", "save, ");
 	assert_non_null(strstr(script, "2 20\n16 160\nEND"));
 	assert_null(strstr(script, "999"));
