@@ -109,6 +109,9 @@ static double median_of(double *values, size_t n)
  * @seed: the same one gives the same interval
  * @est: the result, with its 95 % interval (percentile bootstrap)
  *
+ * Where @fn has no value for what the samples allow (a ratio whose divisor may be 0), anything is
+ * possible: the interval has no ends then.
+ *
  * Return: false when a set is empty.
  */
 bool stats_bootstrap(const struct samples *sets, size_t nsets, stats_fn fn, const void *ctx,
@@ -116,6 +119,7 @@ bool stats_bootstrap(const struct samples *sets, size_t nsets, stats_fn fn, cons
 {
 	double *medians, *values, *draw;
 	size_t i, r, longest = 0;
+	bool bounded = true;
 	gsl_rng *rng;
 
 	*est = (struct estimate){ 0 };
@@ -138,10 +142,16 @@ bool stats_bootstrap(const struct samples *sets, size_t nsets, stats_fn fn, cons
 			medians[i] = median_of(draw, sets[i].n);
 		}
 		values[r] = fn(medians, ctx);
+		bounded &= isfinite(values[r]);
 	}
-	gsl_sort(values, 1, RESAMPLES);
-	est->low = gsl_stats_quantile_from_sorted_data(values, 1, RESAMPLES, 0.025);
-	est->high = gsl_stats_quantile_from_sorted_data(values, 1, RESAMPLES, 0.975);
+	if (bounded) {
+		gsl_sort(values, 1, RESAMPLES);
+		est->low = gsl_stats_quantile_from_sorted_data(values, 1, RESAMPLES, 0.025);
+		est->high = gsl_stats_quantile_from_sorted_data(values, 1, RESAMPLES, 0.975);
+	} else {
+		est->low = -INFINITY;
+		est->high = INFINITY;
+	}
 
 	for (i = 0; i < nsets; i++) {
 		memcpy(draw, sets[i].v, sets[i].n * sizeof(*draw));

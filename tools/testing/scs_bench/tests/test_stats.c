@@ -2,6 +2,7 @@
 /*
  * Tests of the statistics and of the arithmetic on instruction counts.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,32 @@ static void test_median_interval(void **state)
 	assert_float_equal(values[1], 37, 0);
 	s.n = 0;
 	assert_false(stats_median(&s, 3, &est));
+}
+
+/* No value when the divisor is not above 0. */
+static double ratio(const double *medians, const void *ctx)
+{
+	(void)ctx;
+	return medians[1] > 0 ? medians[0] / medians[1] : NAN;
+}
+
+static void test_unbounded(void **state)
+{
+	const double a[] = { 1, 2, 3 }, sure[] = { 1, 2, 3 }, may_be[] = { -1, 1, 2 };
+	struct samples sets[] = { { a, 3 }, { sure, 3 } };
+	struct estimate est;
+
+	(void)state;
+	assert_true(stats_bootstrap(sets, 2, ratio, NULL, 1, &est));
+	assert_float_equal(est.value, 1, 0);
+	assert_true(isfinite(est.low) && isfinite(est.high));
+	sets[1].v = may_be;
+	assert_true(stats_bootstrap(sets, 2, ratio, NULL, 1, &est));
+	assert_float_equal(est.value, 2, 0);
+	assert_true(isinf(est.low) && isinf(est.high));
+	/* then no claim is decided */
+	assert_int_equal(claim_at_most(&est, 0.1), CLAIM_UNDECIDED);
+	assert_int_equal(claim_at_least(&est, 0.1), CLAIM_UNDECIDED);
 }
 
 static void test_compare(void **state)
@@ -290,6 +317,7 @@ int run_stats_tests(void)
 		cmocka_unit_test(test_summary_one_and_none),
 		cmocka_unit_test(test_rank_test),
 		cmocka_unit_test(test_median_interval),
+		cmocka_unit_test(test_unbounded),
 		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_false_alarms),
 		cmocka_unit_test(test_claims),
