@@ -10,9 +10,11 @@
 
 #include <linux/reboot.h>
 
+#include "init.h"
+#include "jobs.h"
+#include "memory.h"
 #include "workload.h"
 
-#define DEBUGFS		"/sys/kernel/debug"
 #define SCS_ENABLED	DEBUGFS "/scs_trace/enabled"
 #define OWNER_COMM	"scs_owner"
 #define TOUCH_PAGES	64
@@ -35,7 +37,8 @@ __attribute__((naked)) void scs_bench_entry(void)
 		     "b	_start");
 }
 
-static inline unsigned long read_counter(void)
+/** read_counter - the counter, now */
+unsigned long read_counter(void)
 {
 	unsigned long val;
 
@@ -43,7 +46,8 @@ static inline unsigned long read_counter(void)
 	return val;
 }
 
-static inline unsigned long read_counter_freq(void)
+/** read_counter_freq - ticks of the counter a second */
+unsigned long read_counter_freq(void)
 {
 	unsigned long val;
 
@@ -64,14 +68,18 @@ static void power_off(void)
 	block_forever();
 }
 
-static void fail(const char *what)
+/**
+ * fail - say what could not be done, and power off
+ * @what: that
+ */
+void fail(const char *what)
 {
 	printf("scs_bench: error %s: errno %d\n", what, errno);
 	power_off();
 }
 
-/* Keep printk away from the console, where it could cut a line of ours in two. */
-static void quiet_console(void)
+/** quiet_console - keep printk away from the console, where it could cut a line of ours in two */
+void quiet_console(void)
 {
 	my_syscall3(__NR_syslog, 6 /* SYSLOG_ACTION_CONSOLE_OFF */, NULL, 0);
 }
@@ -87,7 +95,8 @@ static char *find(char *text, const char *what)
 	return NULL;
 }
 
-static void mount_all(void)
+/** mount_all - mount /proc, /sys and debugfs */
+void mount_all(void)
 {
 	if (mount("proc", "/proc", "proc", 0, NULL))
 		fail("mounting /proc");
@@ -97,8 +106,21 @@ static void mount_all(void)
 		fail("mounting " DEBUGFS " (is CONFIG_DEBUG_FS set?)");
 }
 
-/* Read a whole small file; its length, or -1. The text is terminated. */
-static int read_text(const char *path, char *buf, int size)
+static void mount_tmp(void)
+{
+	if (mount("tmpfs", "/tmp", "tmpfs", 0, NULL))
+		fail("mounting /tmp");
+}
+
+/**
+ * read_text - read a whole small file
+ * @path: the file
+ * @buf: where its text goes, terminated
+ * @size: how large that is; what is more is left out
+ *
+ * Return: the length of the text, or -1.
+ */
+int read_text(const char *path, char *buf, int size)
 {
 	int fd = open(path, O_RDONLY);
 	int len = 0, n;
@@ -128,7 +150,12 @@ static int write_text(const char *path, const char *text)
 	return n < 0 ? -1 : 0;
 }
 
-static void print_file(const char *name, const char *path)
+/**
+ * print_file - print a small file between marks, or a mark that says that it is not there
+ * @name: what it is called in the marks
+ * @path: the file
+ */
+void print_file(const char *name, const char *path)
 {
 	static char text[TEXT_SIZE];
 
@@ -302,8 +329,7 @@ static void run_pageowner(void)
 
 	quiet_console();
 	mount_all();
-	if (mount("tmpfs", "/tmp", "tmpfs", 0, NULL))
-		fail("mounting /tmp");
+	mount_tmp();
 	if (pipe(pipefd))
 		fail("making a pipe");
 	pid = fork();
@@ -384,6 +410,30 @@ static void run_work(void)
 	print_file("stackdepot", DEBUGFS "/stackdepot/stats");
 }
 
+static void run_memory_points(void)
+{
+	quiet_console();
+	mount_all();
+	mount_tmp();
+	run_memory();
+}
+
+/* Programs of a root file system of their own expect a little more. */
+static void run_load(char **names)
+{
+	quiet_console();
+	mount_all();
+	mount_tmp();
+	if (mount("devtmpfs", "/dev", "devtmpfs", 0, NULL) && errno != EBUSY)
+		fail("mounting /dev");
+	mkdir("/dev/shm", 01777);
+	if (mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL))
+		fail("mounting /dev/shm");
+	mkdir("/dev/pts", 0755);
+	mount("devpts", "/dev/pts", "devpts", 0, NULL);
+	run_jobs(names);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "boot";
@@ -404,6 +454,10 @@ int main(int argc, char **argv)
 		run_pageowner();
 	} else if (!strcmp(mode, "procstack")) {
 		run_procstack();
+	} else if (!strcmp(mode, "memory")) {
+		run_memory_points();
+	} else if (!strcmp(mode, "load")) {
+		run_load(argv + 2);
 	} else if (!strcmp(mode, "idle")) {
 		printf("scs_bench: idle\n");
 		block_forever();
