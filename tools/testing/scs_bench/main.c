@@ -8,6 +8,9 @@
 #include "cmd_boot.h"
 #include "cmd_claims.h"
 #include "cmd_compare.h"
+#include "cmd_load.h"
+#include "cmd_memory.h"
+#include "cmd_micro.h"
 #include "cmd_record.h"
 #include "cmd_replay.h"
 #include "cmd_report.h"
@@ -27,6 +30,9 @@ static const struct {
 	{ "report", cmd_report, "make one HTML page of results: verdicts, plots, environment" },
 	{ "replay", cmd_replay, "play recorded streams on the depots, on the host" },
 	{ "selftest", cmd_selftest, "inject a known cost, and see whether every method finds it" },
+	{ "micro", cmd_micro, "measure inside the kernel what one stack trace costs" },
+	{ "memory", cmd_memory, "measure what debugging costs in memory, as slabs grow" },
+	{ "load", cmd_load, "run iperf3, stress-ng and a compiler with and without debugging" },
 	{ "run", cmd_run, "boot one kernel once and keep its console log" },
 	{ "record", cmd_record, "record what a kernel saves in its stack depot, for replay" },
 	{ "stacks", cmd_stacks, "compare the stack traces in two console logs" },

@@ -24,5 +24,6 @@ int run_fault_tests(void);
 int run_stream_tests(void);
 int run_store_tests(void);
 int run_results_tests(void);
+int run_guest_tests(void);
 
 #endif /* SCS_BENCH_TEST_H */

@@ -81,5 +81,6 @@ int main(void)
 	failed += run_stream_tests();
 	failed += run_store_tests();
 	failed += run_results_tests();
+	failed += run_guest_tests();
 	return failed ? 1 : 0;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What "micro", "memory" and "load" have in common: their kernels, and a guest that works in them.
+ */
+#ifndef SCS_BENCH_GUEST_H
+#define SCS_BENCH_GUEST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "session.h"
+#include "util.h"
+
+/**
+ * struct guest - a session of such a subcommand
+ * @session: kernels, tools, store
+ * @suffix: what the directories of its images end in
+ * @modes: KASAN modes
+ * @variants: variants
+ * @args: sets of kernel arguments
+ * @clean: the kernel that all are compared with, "MODE/VARIANT"; NULL for none
+ */
+struct guest {
+	struct session session;
+	const char *suffix;
+	struct strv modes;
+	struct strv variants;
+	struct strv args;
+	char *clean;
+};
+
+/* Options, for the array of a subcommand's own; they are handled by guest_option(). */
+#define GUEST_OPTIONS \
+	{ "modes", required_argument, NULL, 'm' }, \
+	{ "variants", required_argument, NULL, 'v' }, \
+	{ "args", required_argument, NULL, 'A' }, \
+	{ "help", no_argument, NULL, 'h' }
+
+#define GUEST_HELP \
+	"  --modes LIST     KASAN modes, separated by commas, or all\n" \
+	"  --variants LIST  variants: upstream, null (no traces), fallback (the collector off),\n" \
+	"                   scs\n" \
+	"  --args LIST      sets of kernel arguments, separated by commas; plain is the empty one\n"
+
+void guest_init(struct guest *g, const char *command, const char *suffix, const char *modes,
+		const char *variants, const char *args);
+int guest_option(struct guest *g, int opt, const char *arg);
+int guest_add_kernels(struct guest *g);
+int guest_boot(struct qemu_spec *spec, const struct kernel *k, const char *append, char **log);
+int guest_check_same(const struct session *s, const struct kernel *k, const char *kind,
+		     unsigned int nr, const json_t *record);
+void guest_free(struct guest *g);
+
+#endif /* SCS_BENCH_GUEST_H */
