@@ -7,11 +7,11 @@ SCRIPTS := tools/testing/scs_bench/scripts
 KVER ?= 6.12
 MODE ?= generic
 VARIANT ?= scs
-export KVER MODE VARIANT TEST RUNS PAGE_OWNER KDIR JOBS DEPOT_SECONDS FUZZ_SECONDS
+export KVER MODE VARIANT TEST LOAD RUNS PAGE_OWNER KDIR JOBS DEPOT_SECONDS FUZZ_SECONDS
 
 # An image is one kernel build with all jobs; two at a time gain nothing.
 .NOTPARALLEL:
-.PHONY: help setup qemu source image images bench record check fuzz check-all integrate clean distclean
+.PHONY: help setup qemu source image images bench micro memory load guest record check fuzz check-all integrate clean distclean
 
 help:
 	@$(SCRIPTS)/help.sh
@@ -26,13 +26,19 @@ source: setup
 	@$(SCRIPTS)/source.sh "$$KVER"
 
 image: setup
-	@$(SCRIPTS)/image.sh "$$KVER" "$$MODE" "$$VARIANT" "$$TEST"
+	@$(SCRIPTS)/image.sh "$$KVER" "$$MODE" "$$VARIANT" "$(if $(filter 1,$(LOAD)),load,$$TEST)"
 
 images: setup
 	@$(SCRIPTS)/images.sh "$$KVER" "$$MODE" "$$TEST"
 
 bench:
 	@$(SCRIPTS)/bench.sh
+
+micro memory load:
+	@$(SCRIPTS)/guests.sh $@
+
+guest: setup
+	@$(SCRIPTS)/guest.sh "$$KVER"
 
 record:
 	@$(SCRIPTS)/record.sh

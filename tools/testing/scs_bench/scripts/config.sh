@@ -10,7 +10,13 @@ config_fragments()
 	echo "$dir/base.config"
 	echo "$dir/mode-$mode.config"
 	echo "$dir/variant-$variant.config"
-	[ -n "$test" ] || return 0
+	case $test in
+	'')
+		return 0 ;;
+	load)
+		echo "$dir/load.config"
+		return 0 ;;
+	esac
 	echo "$dir/test.config"
 	case $mode in
 	none|dynamic) ;;

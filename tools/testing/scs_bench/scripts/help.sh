@@ -14,6 +14,11 @@ Stack traces from the shadow call stack: build, measure, test.
         RUNS=N               wall-clock samples of each variant (7)
         PAGE_OWNER=1         boot with page_owner=on
   build/host/scs_bench --help  the harness itself: claims, compare, report, selftest ...
+  make micro                 measure inside the kernel what one stack trace costs, by depth
+  make memory                measure what debugging costs in memory, as slabs grow
+  make load                  run iperf3, stress-ng and gcc in a guest, with and without debugging
+        MODE="MODE..."       KASAN modes (generic); memory and load add a clean kernel
+        RUNS=N               wall-clock samples of each kernel, beside instructions
   make record                record what is saved in the stack depot during a boot and a
                              workload, for replay: build/record/*.stream
   make integrate KDIR=DIR    put the collector into your own kernel tree
@@ -29,6 +34,8 @@ Single steps, each of which does only what is left to do:
         MODE=MODE            KASAN mode (generic)
         VARIANT=VARIANT      (scs)
         TEST=1               with the KUnit suites built in: .../MODE-VARIANT-test/Image
+        LOAD=1               with what micro and load need: .../MODE-VARIANT-load/Image
+  make guest                 the root file system of load, from Debian's arm64 packages
   make images                that of every variant
   make clean                 remove images, programs, results and logs
   make distclean             remove all of build/

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Builds one kernel image into build/images/KVER/MODE-VARIANT[-test]/ unless it is there and up to date.
+# Builds one kernel image into build/images/KVER/MODE-VARIANT[-test|-load]/ unless it is there and up to date.
 #
-# usage: image.sh KVER MODE VARIANT [1]
+# usage: image.sh KVER MODE VARIANT [1|load]
 #
 # Beside Image lie System.map, config, and info: what it was built from and with.
-# With 1 at the end (TEST=1) the KUnit suites are built in.
+# With 1 at the end (TEST=1) the KUnit suites are built in; with load (LOAD=1) the
+# benchmark inside the kernel, and what a userland needs.
 
 # shellcheck source=tools/testing/scs_bench/scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -22,11 +23,13 @@ check_variant "$VARIANT"
 check_build_path
 case $TEST in
 0) TEST= ;;
-''|1) ;;
+''|1|load) ;;
 *) die "TEST=$TEST is not known: one of 0 1" ;;
 esac
 
-NAME=$MODE-$VARIANT${TEST:+-test}
+suffix=${TEST:+-test}
+[ "$TEST" != load ] || suffix=-load
+NAME=$MODE-$VARIANT$suffix
 TREE=$BUILD/linux/$KVER/tree
 OBJ=$TREE/obj-$MODE
 IMAGE=$BUILD/images/$KVER/$NAME
