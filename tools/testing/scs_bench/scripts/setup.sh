@@ -17,7 +17,7 @@ PACKAGES="
 	libelf-dev libssl-dev
 	pkg-config libjansson-dev libcmocka-dev libgsl-dev gnuplot-nox
 	sparse git linux-perf
-	libclang-rt-19-dev binutils valgrind
+	libclang-rt-19-dev binutils valgrind e2fsprogs
 	$*
 "
 
