@@ -2,10 +2,10 @@
 /*
  * The subcommand "load": what programs of a real userland take with and without debugging.
  *
- * The guest's root file system is an ext4 image that QEMU puts into memory as an initial RAM disk: so
- * no device answers at a time of its own, and with -icount the counts are exact. Init (init/jobs.c)
- * runs the jobs that the image lists, each of which does a fixed amount of work, and tells what each
- * took. A job that fails on the clean kernel is left out and named; one that fails on another
+ * The guest's root file system is an ext4 image that QEMU puts into memory as an initial RAM disk:
+ * so no device answers at a time of its own while instructions are counted. Init (init/jobs.c)
+ * runs the jobs that the image lists, each of which does a fixed amount of work, and tells what
+ * each took. A job that fails on the clean kernel is left out and named; one that fails on another
  * kernel ends the run, for it might have taken less by doing less.
  *
  * What is compared is CPU time: under -icount it is what the kernel's scheduler counted, a
@@ -30,7 +30,7 @@
 /* A rootfs with room for it all, in a RAM disk; init says what fails. */
 #define BOOT_ARGS	"root=/dev/ram0 rw init=/scs_bench/init -- load"
 
-/* What stress-ng does at the least, whatever the stressor: below that there is nothing to compare. */
+/* Starting stress-ng takes several times this: below it there is nothing to compare. */
 #define MIN_CPU_US	5000
 
 #define STRESS_GROUP	"stress"
@@ -71,6 +71,25 @@ struct load {
 	bool wall;
 };
 
+static bool parse_job(json_t *jobs, const char *text)
+{
+	long long ticks, user, system, faults;
+	char group[32], name[64], *key;
+	int status;
+
+	if (sscanf(text,
+		   MARK "job %31s %63s status %d ticks %lld user_us %lld system_us %lld faults %lld",
+		   group, name, &status, &ticks, &user, &system, &faults) != 7)
+		return false;
+	key = xasprintf("%s/%s", group, name);
+	json_object_set_new(jobs, key,
+			    json_pack("{s:i, s:I, s:I, s:I, s:I}", "status", status, "ticks",
+				      (json_int_t)ticks, "user_us", (json_int_t)user, "system_us",
+				      (json_int_t)system, "faults", (json_int_t)faults));
+	free(key);
+	return true;
+}
+
 /**
  * load_parse - read what init told of the jobs
  * @log: the console's text
@@ -81,31 +100,17 @@ struct load {
 json_t *load_parse(const char *log, char **error)
 {
 	json_t *jobs = json_object();
-	char *line, group[32], name[64];
-	long long ticks, user, system, faults, frequency = 0;
+	long long frequency = 0, value;
 	const char *text;
-	int status;
+	char *line;
 
 	*error = NULL;
 	while (!*error && (line = log_line(&log))) {
 		text = printk_text(line);
-		sscanf(text, MARK "cntfrq %lld", &frequency);
-		if (!strncmp(text, MARK "job ", strlen(MARK "job "))) {
-			if (sscanf(text, MARK "job %31s %63s status %d ticks %lld user_us %lld system_us %lld faults %lld",
-				   group, name, &status, &ticks, &user, &system, &faults) == 7) {
-				char *key = xasprintf("%s/%s", group, name);
-
-				json_object_set_new(jobs, key,
-						    json_pack("{s:i, s:I, s:I, s:I, s:I}", "status",
-							      status, "ticks", (json_int_t)ticks,
-							      "user_us", (json_int_t)user,
-							      "system_us", (json_int_t)system,
-							      "faults", (json_int_t)faults));
-				free(key);
-			} else {
-				*error = xasprintf("a line is not understood: \"%s\"", text);
-			}
-		}
+		if (sscanf(text, MARK "cntfrq %lld", &value) == 1)
+			frequency = value;
+		else if (!strncmp(text, MARK "job ", strlen(MARK "job ")) && !parse_job(jobs, text))
+			*error = xasprintf("a line is not understood: \"%s\"", text);
 		free(line);
 	}
 	if (!*error && !frequency)
@@ -141,7 +146,8 @@ static int check_jobs(const struct load *l, const struct plan_step *step, const 
 {
 	const struct kernel *k = &l->guest.session.kernels[step->subject];
 	json_t *clean = session_record(&l->guest.session, clean_kernel(l), step->kind, 1), *job;
-	json_t *clean_jobs = json_object_get(clean, "jobs"), *jobs = json_object_get(record, "jobs");
+	json_t *clean_jobs = json_object_get(clean, "jobs");
+	json_t *jobs = json_object_get(record, "jobs");
 	const char *key;
 	char *what;
 	int ret;
@@ -150,7 +156,8 @@ static int check_jobs(const struct load *l, const struct plan_step *step, const 
 		if (!job_good(job) || job_good(json_object_get(jobs, key)))
 			continue;
 		what = xasprintf("%s fails there, but not on %s", key, clean_kernel(l)->name);
-		ret = fail_run(k, log_path, NULL, what, "see its output in the log, or leave it out with --jobs");
+		ret = fail_run(k, log_path, NULL, what,
+			       "see its output in the log, or leave it out with --jobs");
 		free(what);
 		return ret;
 	}
@@ -318,7 +325,8 @@ static void note_left_out(const struct load *l, const char *kind, json_t *result
 	if (clean)
 		results_note(results, "%zu of %zu jobs (%s) ran on %s and are compared%s%s.",
 			     n - left_out, n, kind, clean_kernel(l)->name,
-			     left_out ? "; left out, since they fail there or take less than 5 ms:" : "",
+			     left_out ? "; left out (they fail there, or take less than 5 ms):" :
+					"",
 			     list);
 	free(list);
 }
@@ -353,10 +361,9 @@ static int parse_args(struct load *l, int argc, char **argv)
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "exact-runs", required_argument, NULL, 'e' },
 		{ "wall", no_argument, NULL, 'w' },
-		GUEST_OPTIONS,
 		{ 0 }
 	};
-	struct option *options = common_options(own);
+	struct option *options = guest_options(own);
 	int opt, ret = EXIT_OK;
 
 	optind = 1;
@@ -429,9 +436,10 @@ static int begin(struct load *l)
 	}
 	ret = guest_add_kernels(&l->guest);
 	if (!ret)
-		ret = session_begin(s, json_pack("{s:O, s:s, s:s, s:b, s:i}", "jobs", jobs, "rootfs",
-						 hash, "clean", l->guest.clean, "wall", l->wall,
-						 "exact runs", (int)l->exact_runs), l->wall);
+		ret = session_begin(s,
+				    json_pack("{s:O, s:s, s:s, s:b, s:i}", "jobs", jobs, "rootfs",
+					      hash, "clean", l->guest.clean, "wall", l->wall,
+					      "exact runs", (int)l->exact_runs), l->wall);
 	free(hash);
 	json_decref(jobs);
 	return ret;
@@ -450,7 +458,8 @@ int cmd_load(int argc, char **argv)
 	json_t *results;
 	int ret;
 
-	guest_init(&l.guest, "load", "-load", "generic", "upstream,scs", "plain,page_owner=on");
+	guest_init(&l.guest, "load", "-load", "generic", "upstream,scs",
+		   "plain,page_owner=on");
 	l.guest.clean = xstrdup("none/upstream");
 	l.guest.session.opts.timeout = 3600;
 	l.guest.session.opts.runs = 3;

@@ -2,10 +2,10 @@
 /*
  * The subcommand "memory": what debugging costs in memory, at rest and as slabs grow.
  *
- * Init prints /proc/meminfo and the depot's statistics at a few points (init/memory.c). All runs are
- * under -icount, so that the points are at the same instruction in each run of a kernel, and two of
- * them must print the same. What is in use is all that the machine has, less what is free: so
- * KASAN's shadow memory and page_owner's records count, which the kernel reserves.
+ * Init prints /proc/meminfo and the depot's statistics at a few points (init/memory.c). All runs
+ * are under -icount, so that the points are at the same instruction in each run of a kernel, and
+ * two of them must print the same. What is in use is all that the machine has, less what is free:
+ * so KASAN's shadow memory and page_owner's records count, which the kernel reserves.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -64,8 +64,8 @@ static bool parse_value(const char *line, char *name, size_t size, long long *va
  * @error: what is wrong with it, to be freed, if the result is NULL
  *
  * Return: a new object: the bytes that the machine has in all, those of the depot's table if the
- * kernel told, and the points in their order, each of them with what /proc/meminfo said (in bytes)
- * and with the depot's statistics.
+ * kernel told, and the points in their order, each of them with what /proc/meminfo said (in
+ * bytes) and with the depot's statistics.
  */
 json_t *memory_parse(const char *log, char **error)
 {
@@ -80,7 +80,8 @@ json_t *memory_parse(const char *log, char **error)
 		if (!total && sscanf(text, "Memory: %lldK/%lldK available%c", &available, &total,
 				     &rest) == 3) {
 			total *= KIB;
-		} else if (sscanf(text, "stackdepot hash table entries: %*d (order: %*d, %lld bytes",
+		} else if (sscanf(text,
+				  "stackdepot hash table entries: %*d (order: %*d, %lld bytes",
 				  &value) == 1) {
 			table = value;
 		} else if (!strncmp(text, MARK "point ", strlen(MARK "point "))) {
@@ -173,7 +174,8 @@ static void add_point(json_t *results, const struct kernel *k, const json_t *rec
 		      used - clean_used);
 	results_exact(results, group, k->name, "more than the clean kernel, slabs", "bytes",
 		      number(meminfo, "Slab") - number(clean_meminfo, "Slab"));
-	results_exact(results, group, k->name, OVERHEAD, "%", 100 * (used - clean_used) / clean_used);
+	results_exact(results, group, k->name, OVERHEAD, "%",
+		      100 * (used - clean_used) / clean_used);
 	free(group);
 }
 
@@ -191,9 +193,11 @@ static json_t *make_results(struct guest *g)
 		}
 	}
 	results_against(results, s->kernels[0].name);
-	results_note(results, "In use is all of the machine's memory that is not free; the overhead is what %s has more of it than %s, in per cent of the latter's.",
-		     "a kernel", s->kernels[0].name);
-	results_note(results, "files-N: so many files exist on tmpfs; load: the workload runs; end: right after it.");
+	results_note(results,
+		     "In use is all of the machine's memory that is not free; the overhead is what a kernel has more of it than %s, in per cent of the latter's.",
+		     s->kernels[0].name);
+	results_note(results,
+		     "files-N: so many files exist on tmpfs; load: the workload runs; end: right after it.");
 	return results;
 }
 
@@ -208,10 +212,9 @@ int cmd_memory(int argc, char **argv)
 {
 	static const struct option own[] = {
 		{ "clean", required_argument, NULL, 'c' },
-		GUEST_OPTIONS,
 		{ 0 }
 	};
-	struct option *options = common_options(own);
+	struct option *options = guest_options(own);
 	bool help = false;
 	json_t *results;
 	struct guest g;

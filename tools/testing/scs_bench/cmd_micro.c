@@ -275,7 +275,8 @@ static json_t *make_results(struct guest *g)
 		}
 	}
 	results_against(results, g->variants.v[0]);
-	results_note(results, "A call's cost is that of a median sample of the loop around it, less that of a loop that calls nothing.");
+	results_note(results,
+		     "A call's cost is that of a median sample of the loop around it, less that of a loop that calls nothing.");
 	return results;
 }
 
@@ -290,10 +291,9 @@ int cmd_micro(int argc, char **argv)
 {
 	static const struct option own[] = {
 		{ "wall", no_argument, NULL, 'w' },
-		GUEST_OPTIONS,
 		{ 0 }
 	};
-	struct option *options = common_options(own);
+	struct option *options = guest_options(own);
 	bool wall = false, help = false;
 	json_t *results;
 	struct guest g;

@@ -27,6 +27,34 @@ void guest_init(struct guest *g, const char *command, const char *suffix, const 
 	strv_split(&g->args, args, ",");
 }
 
+/**
+ * guest_options - put a subcommand's own options and those that all have together
+ * @own: its own, ending in an empty one
+ *
+ * Return: an array for getopt_long(), to be freed.
+ */
+struct option *guest_options(const struct option *own)
+{
+	static const struct option shared[] = {
+		{ "modes", required_argument, NULL, 'm' },
+		{ "variants", required_argument, NULL, 'v' },
+		{ "args", required_argument, NULL, 'A' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	struct option *both, *all;
+	size_t n = 0;
+
+	while (own[n].name)
+		n++;
+	both = xrealloc(NULL, n * sizeof(*both) + sizeof(shared));
+	memcpy(both, own, n * sizeof(*both));
+	memcpy(both + n, shared, sizeof(shared));
+	all = common_options(both);
+	free(both);
+	return all;
+}
+
 static void set_list(struct strv *list, const char *text)
 {
 	strv_free(list);
@@ -34,7 +62,7 @@ static void set_list(struct strv *list, const char *text)
 }
 
 /**
- * guest_option - take an option of GUEST_OPTIONS or a common one
+ * guest_option - take an option that is not the subcommand's own
  * @g: the session
  * @opt: what getopt_long() returned
  * @arg: optarg

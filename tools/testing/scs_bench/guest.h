@@ -29,13 +29,7 @@ struct guest {
 	char *clean;
 };
 
-/* Options, for the array of a subcommand's own; they are handled by guest_option(). */
-#define GUEST_OPTIONS \
-	{ "modes", required_argument, NULL, 'm' }, \
-	{ "variants", required_argument, NULL, 'v' }, \
-	{ "args", required_argument, NULL, 'A' }, \
-	{ "help", no_argument, NULL, 'h' }
-
+/* For a subcommand's usage(). */
 #define GUEST_HELP \
 	"  --modes LIST     KASAN modes, separated by commas, or all\n" \
 	"  --variants LIST  variants: upstream, null (no traces), fallback (the collector off),\n" \
@@ -44,6 +38,7 @@ struct guest {
 
 void guest_init(struct guest *g, const char *command, const char *suffix, const char *modes,
 		const char *variants, const char *args);
+struct option *guest_options(const struct option *own);
 int guest_option(struct guest *g, int opt, const char *arg);
 int guest_add_kernels(struct guest *g);
 int guest_boot(struct qemu_spec *spec, const struct kernel *k, const char *append, char **log);

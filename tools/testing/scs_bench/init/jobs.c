@@ -80,7 +80,8 @@ static int wanted(char **names, const char *group, const char *name)
 /* What the child does; never returns. */
 static void be_job(char **argv)
 {
-	static char *env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp", "LC_ALL=C", NULL };
+	static char * const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp", "LC_ALL=C",
+				      NULL };
 	int fd;
 
 	setsid();

@@ -14,6 +14,7 @@
 /* A file costs an inode and a directory entry, and a directory per so many more of both. */
 #define FILES_PER_DIR	1000
 #define NAME_SIZE	64
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 /* Into the workload: about twice through it, at an instruction a nanosecond. */
 #define LOAD_MSEC	800
 
@@ -32,7 +33,8 @@ static void print_point(const char *name)
 
 static void path_of(char *path, int nr)
 {
-	strlcpy(path, "/tmp/d", NAME_SIZE);
+	*path = '\0';
+	strlcat(path, "/tmp/d", NAME_SIZE);
 	u64toa_r(nr / FILES_PER_DIR, path + strlen(path));
 	if (nr % FILES_PER_DIR == 0 && mkdir(path, 0700))
 		fail("making a directory on tmpfs");
@@ -80,10 +82,11 @@ void run_memory(void)
 	int nr = 0;
 
 	print_point("boot");
-	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		while (nr < steps[i])
 			make_file(nr++);
-		strlcpy(name, "files-", NAME_SIZE);
+		*name = '\0';
+		strlcat(name, "files-", NAME_SIZE);
 		u64toa_r(nr, name + strlen(name));
 		print_point(name);
 	}

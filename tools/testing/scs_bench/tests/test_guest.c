@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of "micro", "memory" and "load": what they read off a guest's console, and what they make of
- * it; with a guest that does less than it was asked for, above all.
+ * Tests of "micro", "memory" and "load": what they read off a guest's console, and what they make
+ * of it; with a guest that does less than it was asked for, above all.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void test_micro_cost(void **state)
 
 	(void)state;
 	assert_non_null(record);
-	/* (1040 - 40) ticks for 10 calls, of 2 ns each: the slow sample counts no more than others. */
+	/* (1040 - 40) ticks for 10 calls, of 2 ns each; one slow sample has no say. */
 	assert_true(micro_cost(record, "save", 16, "ticks", &cost));
 	assert_true(cost == 200);
 	assert_false(micro_cost(record, "save", 32, "ticks", &cost));
@@ -77,8 +77,10 @@ static void test_micro_refuses(void **state)
 	static const char * const faults[][3] = {
 		{ "scs_bench_micro: end", "scs_bench: no more", "cut short" },
 		{ "version=1", "version=2", "version 2" },
-		{ "failed=0 samples=1040", "failed=3 samples=1040", "3 calls of \"save\" at depth 16" },
-		{ "samples=40,40", "samples=40,,40", "\"nothing\" at depth 16 are not understood" },
+		{ "failed=0 samples=1040", "failed=3 samples=1040",
+		  "3 calls of \"save\" at depth 16" },
+		{ "samples=40,40", "samples=40,,40",
+		  "\"nothing\" at depth 16 are not understood" },
 		{ "op=save depth", "op=save deep", "not understood" },
 		{ "calls=10", "calls=0", "not understood" },
 		{ "scs_bench_micro", "another", "no measurements" },
@@ -295,7 +297,8 @@ static void test_memory(void **state)
 	(void)state;
 	put_image("none-upstream", memory_log);
 	put_image("generic-upstream", more);
-	assert_int_equal(run("memory", "--modes generic --variants upstream --args plain"), EXIT_OK);
+	assert_int_equal(run("memory", "--modes generic --variants upstream --args plain"),
+			 EXIT_OK);
 	assert_true(value("memory, boot", "none/upstream", "memory in use") == 200 * 1024);
 	assert_true(value("memory, boot", "generic/upstream", "overhead") == 0);
 	assert_true(value("memory, files-10", "generic/upstream", "more than the clean kernel") ==
@@ -320,7 +323,8 @@ static void test_memory_error(void **state)
 
 static void test_load(void **state)
 {
-	char *slow = replace(load_log, "user_us 10000 system_us 40000", "user_us 10000 system_us 190000");
+	char *slow = replace(load_log, "user_us 10000 system_us 40000",
+			     "user_us 10000 system_us 190000");
 	static const char group[] =
 		"stress, work per CPU second, per cent of the clean kernel's, by instructions";
 
