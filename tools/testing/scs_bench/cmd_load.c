@@ -73,13 +73,13 @@ struct load {
 
 static bool parse_job(json_t *jobs, const char *text)
 {
+	static const char format[] =
+		MARK "job %31s %63s status %d ticks %lld user_us %lld system_us %lld faults %lld";
 	long long ticks, user, system, faults;
 	char group[32], name[64], *key;
 	int status;
 
-	if (sscanf(text,
-		   MARK "job %31s %63s status %d ticks %lld user_us %lld system_us %lld faults %lld",
-		   group, name, &status, &ticks, &user, &system, &faults) != 7)
+	if (sscanf(text, format, group, name, &status, &ticks, &user, &system, &faults) != 7)
 		return false;
 	key = xasprintf("%s/%s", group, name);
 	json_object_set_new(jobs, key,
