@@ -88,13 +88,18 @@ int guest_option(struct guest *g, int opt, const char *arg)
 
 static int add_kernel(struct guest *g, const char *mode, const char *variant, const char *args)
 {
-	const char *built = strcmp(variant, "fallback") ? variant : "scs";
-	char *image = xasprintf("%s/%s-%s%s/Image", g->session.opts.images, mode, built,
-				g->suffix);
-	int ret = session_add_image(&g->session, mode, variant, image, args);
+	bool fallback = !strcmp(variant, "fallback");
+	char *image = xasprintf("%s/%s-%s%s/Image", g->session.opts.images, mode,
+				fallback ? "scs" : variant, g->suffix);
+	char *all = xasprintf("%s%s%s", fallback ? "scs_trace=off" : "",
+			      fallback && *args ? " " : "", args);
+	char *group = session_group(mode, args);
+	int ret = session_add_image(&g->session, group, variant, image, all);
 
 	if (ret && *g->suffix)
 		bench_err("images whose names end in %s are made with LOAD=1", g->suffix);
+	free(group);
+	free(all);
 	free(image);
 	return ret;
 }

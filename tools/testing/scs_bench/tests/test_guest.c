@@ -242,6 +242,20 @@ static double value(const char *group, const char *subject, const char *name)
 	return v;
 }
 
+/* How many runs of an image had an argument. */
+static int runs_with(const char *image, const char *arg)
+{
+	char *path = xasprintf("%s/%s/appended", dir, image), *text = read_file(path, NULL), *p;
+	int n = 0;
+
+	assert_non_null(text);
+	for (p = text; (p = strstr(p, arg)); p++)
+		n++;
+	free(text);
+	free(path);
+	return n;
+}
+
 static void test_micro(void **state)
 {
 	char *cheap = replace(micro_log, "1040,1040", "240,240");
@@ -253,6 +267,9 @@ static void test_micro(void **state)
 	assert_true(value("generic: stack_trace_save()", "upstream", "depth 16") == 200);
 	assert_true(value("generic: stack_trace_save()", "scs", "depth 16") == 40);
 	assert_true(value("generic: stack_trace_save()", "fallback", "depth 16") == 40);
+	/* Of the two kernels from one image, one has the collector off, in both its runs. */
+	assert_int_equal(runs_with("generic-scs-load", "scs_trace=off"), 2);
+	assert_int_equal(runs_with("generic-scs-load", "scs_bench=micro"), 4);
 	free(cheap);
 }
 
