@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/cpufeature.h>
 #include <linux/cpuhotplug.h>
 #include <linux/efi.h>
 #include <linux/filter.h>
@@ -33,7 +34,6 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
-#include <asm/cpufeature.h>
 #include <asm/efi.h>
 #include <asm/irq_regs.h>
 #include <asm/stacktrace.h>

@@ -5,9 +5,10 @@
 # usage: test-verify.sh KVER kunit      the KUnit suites, where the first unexplained mismatch panics
 #        test-verify.sh KVER TRACES     stress-ng and tracers, until so many traces were checked
 #
-# Both boot MODE=generic with the options of configs/test-verify.config. VERIFY_SECONDS is how long
-# stress-ng may take at most (14400); a run that gets to fewer traces fails. VERIFY_TREE is a kernel
-# tree to build instead of the one in build/linux/KVER, VERIFY_CPUS what the guest has (2).
+# Both boot MODE=generic with the options of configs/test-verify.config and test-stress.config.
+# VERIFY_SECONDS is how long stress-ng may take at most (14400); a run that gets to fewer traces
+# fails. VERIFY_TREE is a kernel tree to build instead of the one in build/linux/KVER, VERIFY_CPUS
+# what the guest has (2).
 
 # shellcheck source=tools/testing/scs_bench/scripts/testlib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/testlib.sh"
@@ -31,7 +32,7 @@ CLASSES="pipe memory scheduler vm interrupt"
 # See config.sh.
 config_fragments()
 {
-	printf "$TOP/configs/%s.config\n" base mode-generic variant-scs test test-kasan test-scs test-verify
+	printf "$TOP/configs/%s.config\n" base mode-generic variant-scs test test-kasan test-scs test-verify test-stress
 }
 
 build()
