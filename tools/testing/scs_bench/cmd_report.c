@@ -239,9 +239,8 @@ char *plot_bars(const json_t *results, const char *group, const char *name)
 	      "plot $data using 0:2:(rgb(strcol(5))):xtic(1) with boxes lc rgb variable notitle",
 	      out);
 	if (interval)
-		fputs(", $data using 0:2:3:4 with yerrorbars pt 7 ps 0.4 lw 2 lc rgb 'black' "
-		      "notitle",
-		      out);
+		fprintf(out, ", $data using 0:2:3:4 with yerrorbars pt 7 ps 0.4 lw 2 %s",
+			"lc rgb 'black' notitle");
 	else
 		fputs(", $data using 0:2:(sprintf('%.5g', $2)) with labels offset 0,0.7 notitle",
 		      out);
