@@ -35,12 +35,13 @@ static const char * const headings[] = {
 };
 
 /*
- * Whether a page is allocated at this place for the slab allocator or for the stack depot depends
- * on what was allocated before, not on the caller: such records differ between any two kernels.
+ * Whether a page is allocated at this place for the slab allocator, for the stack depot or for a
+ * page table of vmalloc space depends on what was allocated before, not on the caller: such
+ * records differ between any two kernels.
  */
 static const char * const stateful[] = {
 	"new_slab", "allocate_slab", "stack_depot_save_flags", "register_dummy_stack",
-	"depot_refill", "depot_table_grow", "depot_table_start",
+	"depot_refill", "depot_table_grow", "depot_table_start", "__pte_alloc_kernel",
 };
 
 /**
@@ -617,7 +618,7 @@ static void compare_records(const struct stack_log *a, const struct stack_log *b
 		res->failed++;
 	else
 		res->passed++;
-	fprintf(out, "%s - page_owner (%zu records; %zu and %zu of slab and depot left out)\n",
+	fprintf(out, "%s - page_owner (%zu records; %zu and %zu of slab, depot and page tables left out)\n",
 		differ ? "not ok" : "ok", a->nrecords, a->left_out, b->left_out);
 }
 
