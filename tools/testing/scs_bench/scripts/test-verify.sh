@@ -5,8 +5,8 @@
 # usage: test-verify.sh KVER kunit      the KUnit suites, where the first unexplained mismatch panics
 #        test-verify.sh KVER TRACES     stress-ng and tracers, until so many traces were checked
 #
-# Both boot MODE=generic with the options of configs/test-verify.config and test-stress.config.
-# VERIFY_SECONDS is how long stress-ng may take at most (14400); a run that gets to fewer traces
+# Both boot MODE=generic with the options of configs/test-verify.config, the second with those of
+# test-stress.config, too. VERIFY_SECONDS is how long stress-ng may take at most (14400); a run that gets to fewer traces
 # fails. VERIFY_TREE is a kernel tree to build instead of the one in build/linux/KVER, VERIFY_CPUS
 # what the guest has (2).
 
@@ -32,18 +32,24 @@ CLASSES="pipe memory scheduler vm interrupt"
 # See config.sh.
 config_fragments()
 {
-	printf "$TOP/configs/%s.config\n" base mode-generic variant-scs test test-kasan test-scs test-verify test-stress
+	local stress=test-stress
+
+	[ "$WANTED" != kunit ] || stress=
+	printf "$TOP/configs/%s.config\n" base mode-generic variant-scs test test-kasan test-scs \
+		test-verify $stress
 }
 
 build()
 {
-	local log=$BUILD/log/image-$KVER-verify.log
+	local log=$BUILD/log/image-$KVER-verify.log obj=obj-verify
 
-	kernel_make "$TREE" obj-verify
-	configure "$TREE/obj-verify" verify '' '' "$log"
+	# For KUnit it is the kernel that group "ours" boots, but for a few objects.
+	[ "$WANTED" != kunit ] || obj="obj-generic"
+	kernel_make "$TREE" "$obj"
+	configure "$TREE/$obj" verify '' '' "$log"
 	run_logged verify "$log" "$KBUILD_OBJECT" "${KMAKE[@]}" Image
 	mkdir -p "$OUT"
-	cp "$TREE/obj-verify/arch/arm64/boot/Image" "$OUT/Image"
+	cp "$TREE/$obj/arch/arm64/boot/Image" "$OUT/Image"
 }
 
 # boot NAME CPUS INITRD EXPECT TIMEOUT APPEND [ARGUMENT...]
