@@ -618,7 +618,7 @@ static void compare_records(const struct stack_log *a, const struct stack_log *b
 		res->failed++;
 	else
 		res->passed++;
-	fprintf(out, "%s - page_owner (%zu records; %zu and %zu of slab, depot and page tables left out)\n",
+	fprintf(out, "%s - page_owner (%zu records; %zu and %zu that depend on others left out)\n",
 		differ ? "not ok" : "ok", a->nrecords, a->left_out, b->left_out);
 }
 
