@@ -151,6 +151,7 @@ bool depot_evictable_reserve(unsigned int units, gfp_t gfp, bool can_alloc,
 {
 	unsigned int i, n = raw_smp_processor_id() % DEPOT_NR_ARENAS;
 	struct depot_arena *arena = &depot_arenas[n];
+	enum depot_counter why;
 	struct depot_pool *pool;
 	unsigned long flags;
 	bool found;
@@ -166,13 +167,11 @@ bool depot_evictable_reserve(unsigned int units, gfp_t gfp, bool can_alloc,
 		depot_count(DEPOT_DROP_NOMEM);
 		return false;
 	}
-	/* Others may take the pool in reserve before we do, but not for ever. */
-	for (i = 0, pool = NULL; !pool && i <= (can_alloc ? 4 : 0); i++) {
-		depot_refill(gfp, can_alloc);
-		pool = depot_new_pool(DEPOT_USE_EVICTABLE, units);
-	}
-	if (!pool)
+	pool = depot_new_pool(DEPOT_USE_EVICTABLE, gfp, can_alloc, units, &why);
+	if (!pool) {
+		depot_count(why);
 		return false;
+	}
 	depot_refill(gfp, can_alloc);
 
 	raw_spin_lock_irqsave(&arena->lock, flags);

@@ -186,6 +186,41 @@ extern unsigned int depot_max_pools;
 extern unsigned long depot_max_bytes;
 extern bool depot_ready;
 
+/* === Statistics =========================================================== */
+
+enum depot_counter {
+	DEPOT_REFD_ALLOCS,	/* evictable records saved */
+	DEPOT_REFD_FREES,	/* evictable records whose last reference went */
+	DEPOT_PERSIST_COUNT,	/* persistent records saved */
+	DEPOT_PERSIST_UNITS,
+	DEPOT_WIDE_COUNT,
+	DEPOT_FLAT_COUNT,	/* flat copies that stack_depot_fetch() made */
+	DEPOT_FLAT_UNITS,
+	DEPOT_QUARANTINED,	/* freed records ... */
+	DEPOT_RECLAIMED,	/* ... and those of them whose space is free again */
+	DEPOT_EVICTED_POOLS,
+	DEPOT_EVICTED_FETCHES,
+	DEPOT_BAD_HANDLES,
+	DEPOT_RACED,		/* records that another CPU saved first */
+	DEPOT_DROP_NOMEM,	/* traces not saved: no memory, or not allowed to ask */
+	DEPOT_DROP_LIMIT,	/* ... the limit is reached */
+	DEPOT_DROP_CONTENDED,	/* ... an NMI met a lock that was held */
+	DEPOT_FLAT_FAILED,	/* fetches that found no memory for a flat copy */
+	DEPOT_NR_COUNTERS,
+};
+
+struct depot_counters {
+	unsigned long n[DEPOT_NR_COUNTERS];
+};
+
+DECLARE_PER_CPU(struct depot_counters, depot_counters);
+
+#define depot_count_add(counter, by) \
+	this_cpu_add(depot_counters.n[counter], by)
+#define depot_count(counter)	depot_count_add(counter, 1)
+
+unsigned long depot_sum(enum depot_counter counter);
+
 /* === Pools ================================================================ */
 
 /**
@@ -313,8 +348,9 @@ extern u32 depot_next_seq;
 bool depot_make_room(enum depot_use use, gfp_t gfp, bool can_alloc,
 		     unsigned int units, struct depot_space *space);
 void depot_abandon(struct depot_space *space);
-struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units);
-void depot_refill(gfp_t gfp, bool can_alloc);
+struct depot_pool *depot_new_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
+				  unsigned int units, enum depot_counter *why);
+bool depot_refill(gfp_t gfp, bool can_alloc);
 void depot_unpin(const struct depot_space *space);
 bool depot_may_grow(unsigned long bytes);
 unsigned long depot_bytes(void);
@@ -841,41 +877,6 @@ static __always_inline u32 *depot_bucket_lock(struct depot_table *table, u32 has
 bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc);
 void depot_table_grow(struct depot_table *table, gfp_t gfp, bool can_alloc);
 unsigned long depot_table_bytes(const struct depot_table *table);
-
-/* === Statistics =========================================================== */
-
-enum depot_counter {
-	DEPOT_REFD_ALLOCS,	/* evictable records saved */
-	DEPOT_REFD_FREES,	/* evictable records whose last reference went */
-	DEPOT_PERSIST_COUNT,	/* persistent records saved */
-	DEPOT_PERSIST_UNITS,
-	DEPOT_WIDE_COUNT,
-	DEPOT_FLAT_COUNT,	/* flat copies that stack_depot_fetch() made */
-	DEPOT_FLAT_UNITS,
-	DEPOT_QUARANTINED,	/* freed records ... */
-	DEPOT_RECLAIMED,	/* ... and those of them whose space is free again */
-	DEPOT_EVICTED_POOLS,
-	DEPOT_EVICTED_FETCHES,
-	DEPOT_BAD_HANDLES,
-	DEPOT_RACED,		/* records that another CPU saved first */
-	DEPOT_DROP_NOMEM,	/* traces not saved: no memory, or not allowed to ask */
-	DEPOT_DROP_LIMIT,	/* ... the limit is reached */
-	DEPOT_DROP_CONTENDED,	/* ... an NMI met a lock that was held */
-	DEPOT_FLAT_FAILED,	/* fetches that found no memory for a flat copy */
-	DEPOT_NR_COUNTERS,
-};
-
-struct depot_counters {
-	unsigned long n[DEPOT_NR_COUNTERS];
-};
-
-DECLARE_PER_CPU(struct depot_counters, depot_counters);
-
-#define depot_count_add(counter, by) \
-	this_cpu_add(depot_counters.n[counter], by)
-#define depot_count(counter)	depot_count_add(counter, 1)
-
-unsigned long depot_sum(enum depot_counter counter);
 
 /* === Handles that callers bring back ====================================== */
 

@@ -155,39 +155,43 @@ static struct depot_pool ***depot_next_leaf(void)
 	return seq < DEPOT_MAX_SEQ ? &depot_leaves[seq >> DEPOT_LEAF_SHIFT] : NULL;
 }
 
-static void depot_add_leaf(gfp_t gfp)
+/* False if there is no memory for it. */
+static bool depot_add_leaf(gfp_t gfp)
 {
 	struct depot_pool ***slot = depot_next_leaf();
 	struct depot_pool **leaf;
 
 	if (!slot || READ_ONCE(*slot))
-		return;
+		return true;
 	leaf = (struct depot_pool **)get_zeroed_page(gfp);
 	/* Pairs with READ_ONCE() in depot_pool(): an address dependency. */
 	if (leaf && cmpxchg_release(slot, NULL, leaf))
 		free_page((unsigned long)leaf);
+	return leaf;
 }
 
-static void depot_add_spare(gfp_t gfp)
+/* The same. */
+static bool depot_add_spare(gfp_t gfp)
 {
 	struct depot_pool *pool;
 	struct page *page;
 
 	if (READ_ONCE(depot_spare))
-		return;
+		return true;
 	/*
 	 * Policy "evict" reuses pools at the limit. With "stop" the reserve is kept
 	 * there, for flat copies.
 	 */
 	if (depot_policy == DEPOT_EVICT && !depot_may_add_pool())
-		return;
+		return true;
 	page = alloc_pages(gfp, DEPOT_PAGES_ORDER);
 	if (!page)
-		return;
+		return false;
 	pool = page_address(page);
 	/* Pairs with the xchg() in depot_take_pool(). */
 	if (cmpxchg_release(&depot_spare, NULL, pool))
 		free_pages((unsigned long)pool, DEPOT_PAGES_ORDER);
+	return true;
 }
 
 /**
@@ -196,14 +200,14 @@ static void depot_add_spare(gfp_t gfp)
  * @can_alloc: whether it may
  *
  * Context: any.
+ * Return: false if there is no memory for it, or none may be allocated.
  */
-void depot_refill(gfp_t gfp, bool can_alloc)
+bool depot_refill(gfp_t gfp, bool can_alloc)
 {
 	if (!can_alloc)
-		return;
+		return false;
 	gfp = gfp_nested_mask(gfp);
-	depot_add_leaf(gfp);
-	depot_add_spare(gfp);
+	return depot_add_leaf(gfp) && depot_add_spare(gfp);
 }
 
 /*
@@ -292,38 +296,28 @@ static bool depot_may_add_evictable(void)
 	return depot_policy != DEPOT_EVICT || depot_evictable_pools < limit / 2;
 }
 
-static struct depot_pool *depot_take_pool(enum depot_use use)
+/* Set @why if there is none. */
+static struct depot_pool *depot_take_pool(enum depot_use use,
+					  enum depot_counter *why)
 {
 	struct depot_pool ***leaf = depot_next_leaf();
-	struct depot_pool *pool;
 
 	lockdep_assert_held(&depot_grow_lock);
 
-	if (!leaf) {
-		depot_count(DEPOT_DROP_LIMIT);
+	*why = DEPOT_DROP_LIMIT;
+	if (!leaf || (use == DEPOT_USE_EVICTABLE && !depot_may_add_evictable()))
 		return NULL;
-	}
 	if (!READ_ONCE(*leaf)) {
-		depot_count(DEPOT_DROP_NOMEM);
-		return NULL;
-	}
-
-	if (use == DEPOT_USE_EVICTABLE && !depot_may_add_evictable()) {
-		depot_count(DEPOT_DROP_LIMIT);
+		*why = DEPOT_DROP_NOMEM;
 		return NULL;
 	}
 	if (depot_may_add_pool() ||
 	    (use == DEPOT_USE_FLAT && depot_policy == DEPOT_STOP)) {
-		/* Pairs with cmpxchg_release() in depot_refill(). */
-		pool = xchg(&depot_spare, NULL);
-		if (!pool)
-			depot_count(DEPOT_DROP_NOMEM);
-		return pool;
+		*why = DEPOT_DROP_NOMEM;
+		/* Pairs with cmpxchg_release() in depot_add_spare(). */
+		return xchg(&depot_spare, NULL);
 	}
-	pool = depot_policy == DEPOT_EVICT ? depot_reuse_evicted() : NULL;
-	if (!pool)
-		depot_count(DEPOT_DROP_LIMIT);
-	return pool;
+	return depot_policy == DEPOT_EVICT ? depot_reuse_evicted() : NULL;
 }
 
 static void depot_install_pool(struct depot_pool *pool, enum depot_use use,
@@ -384,30 +378,42 @@ static bool depot_room_elsewhere(unsigned int units, struct depot_space *space)
 /**
  * depot_new_pool() - bring a pool into use
  * @use: what for
+ * @gfp: how one may be allocated
+ * @can_alloc: whether it may
  * @units: only if the one in use has less than this left, or @use is an arena's
+ * @why: set to what a trace that finds no room counts as, if there is no pool
  *
  * Context: any.
  * Return: the pool, or NULL. Where another CPU was faster that CPU's.
  */
-struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units)
+struct depot_pool *depot_new_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
+				  unsigned int units, enum depot_counter *why)
 {
 	struct depot_space space;
 	struct depot_pool *pool;
 	unsigned long flags;
+	bool refilled;
 
-	if (!depot_lock(&depot_grow_lock, &flags)) {
-		depot_count(DEPOT_DROP_CONTENDED);
-		return NULL;
-	}
-	if (use != DEPOT_USE_EVICTABLE && depot_room(units, &space)) {
-		pool = space.pool;
-	} else {
-		pool = depot_take_pool(use);
-		if (pool)
-			depot_install_pool(pool, use, depot_current_slot());
-		depot_evict_ahead();
-	}
-	raw_spin_unlock_irqrestore(&depot_grow_lock, flags);
+	/*
+	 * Others may take the pool in reserve before we do. Whoever does has room for
+	 * many more traces: we don't go round for ever.
+	 */
+	do {
+		refilled = depot_refill(gfp, can_alloc);
+		if (!depot_lock(&depot_grow_lock, &flags)) {
+			*why = DEPOT_DROP_CONTENDED;
+			return NULL;
+		}
+		if (use != DEPOT_USE_EVICTABLE && depot_room(units, &space)) {
+			pool = space.pool;
+		} else {
+			pool = depot_take_pool(use, why);
+			if (pool)
+				depot_install_pool(pool, use, depot_current_slot());
+			depot_evict_ahead();
+		}
+		raw_spin_unlock_irqrestore(&depot_grow_lock, flags);
+	} while (!pool && refilled && *why == DEPOT_DROP_NOMEM);
 
 	if (!pool && !depot_next_leaf())
 		WARN_ONCE(1, "Stack depot used up its handles");
@@ -430,15 +436,12 @@ struct depot_pool *depot_new_pool(enum depot_use use, unsigned int units)
 bool depot_make_room(enum depot_use use, gfp_t gfp, bool can_alloc,
 		     unsigned int units, struct depot_space *space)
 {
+	enum depot_counter why;
+
 	depot_refill(gfp, can_alloc);
 	while (!depot_room(units, space)) {
-		struct depot_pool *pool = depot_new_pool(use, units);
-
-		/* Another CPU may have taken the pool in reserve for its arena. */
-		if (!pool && can_alloc && depot_may_add_pool()) {
-			depot_refill(gfp, can_alloc);
-			pool = depot_new_pool(use, units);
-		}
+		struct depot_pool *pool = depot_new_pool(use, gfp, can_alloc,
+							 units, &why);
 
 		/*
 		 * Pools were evicted, and nobody else may be in want of a grace
@@ -447,8 +450,12 @@ bool depot_make_room(enum depot_use use, gfp_t gfp, bool can_alloc,
 		if (depot_policy == DEPOT_EVICT && can_alloc &&
 		    system_state >= SYSTEM_SCHEDULING)
 			start_poll_synchronize_rcu();
-		if (!pool)
-			return depot_room_elsewhere(units, space);
+		if (pool)
+			continue;
+		if (depot_room_elsewhere(units, space))
+			return true;
+		depot_count(why);
+		return false;
 	}
 	return true;
 }

@@ -594,6 +594,45 @@ static void test_recursion(void **state)
 	assert_true(is_trace(save(0, 16), 0, 16));
 }
 
+static unsigned int steals, thefts_failed;
+
+/* Use up all room there is, the pool in reserve included, without having any allocated. */
+static void steal_room(void)
+{
+	static unsigned int n = 200000;
+	unsigned int cpu = shim_self()->cpu;
+
+	if (!steals)
+		return;
+	steals--;
+	shim_self()->cpu = cpu + 1;
+	while (save_as(n++, 16, 0))
+		;
+	while (save_as(n++, 16, DEPOT_GET))
+		;
+	thefts_failed += 2;
+	shim_self()->cpu = cpu;
+}
+
+/* Who may allocate gets room in the end, however often others are faster. */
+static void test_others_take_the_reserve(void **state)
+{
+	boot();
+	save(0, 16);
+	save_get(0, 16);
+	shim_self()->lock_hook = steal_room;
+	for (unsigned int n = 1; n < 50; n++) {
+		steals = n;
+		assert_int_not_equal(save(n, 16), 0);
+		steals = n;
+		assert_int_not_equal(save_get(n, 16), 0);
+	}
+	shim_self()->lock_hook = NULL;
+	/* What was not lost isn't counted as lost. */
+	assert_int_equal(stat("dropped_nomem"), thefts_failed);
+	assert_in_range(thefts_failed, 1000, 10000);
+}
+
 /* --- Contexts -------------------------------------------------------------- */
 
 static void test_contexts(void **state)
@@ -1024,6 +1063,7 @@ static const struct {
 	TEST(contexts),
 	TEST(statistics),
 }, fast_only[] = {
+	TEST(others_take_the_reserve),
 	TEST(limit_stop),
 	TEST(limit_bytes),
 	TEST(limit_evict),

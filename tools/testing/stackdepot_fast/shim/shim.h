@@ -58,6 +58,8 @@ struct shim_thread {
 	/* Called by each allocation, as an allocator's own user of the depot would be. */
 	void (*alloc_hook)(void *arg);
 	void *alloc_hook_arg;
+	/* Called before each spinlock is taken, as others who get there first. */
+	void (*lock_hook)(void);
 } __attribute__((aligned(128)));	/* Per CPU, so no two in a cache line. */
 
 extern __thread struct shim_thread *shim_self_ptr
