@@ -21,6 +21,7 @@ static void usage(FILE *out)
 	      "  --log FILE       where the console goes\n"
 	      "  --initrd FILE    initramfs (none)\n"
 	      "  --init MODE      what the init of scs_bench shall do: boot, pageowner, procstack\n"
+	      "  --bios FILE      firmware to start the kernel with (none)\n"
 	      "  --append ARGS    more kernel arguments, e.g. kunit.enable=1 kunit.filter_glob=kasan*\n"
 	      "  --expect TEXT    fail unless the log has this text; may be given more than once\n"
 	      "  --cpu MODEL      CPU that QEMU shall emulate, e.g. cortex-a72 (max, with MTE)\n"
@@ -65,6 +66,7 @@ int cmd_run(int argc, char **argv)
 		{ "log", required_argument, NULL, 'l' },
 		{ "initrd", required_argument, NULL, 'r' },
 		{ "init", required_argument, NULL, 'I' },
+		{ "bios", required_argument, NULL, 'b' },
 		{ "append", required_argument, NULL, 'a' },
 		{ "expect", required_argument, NULL, 'e' },
 		{ "cpu", required_argument, NULL, 'u' },
@@ -96,6 +98,9 @@ int cmd_run(int argc, char **argv)
 			break;
 		case 'r':
 			spec.initrd = optarg;
+			break;
+		case 'b':
+			spec.bios = optarg;
 			break;
 		case 'I':
 			init = optarg;

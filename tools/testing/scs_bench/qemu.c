@@ -65,6 +65,10 @@ void qemu_argv(const struct qemu_spec *spec, struct strv *argv)
 		strv_add(argv, "-initrd");
 		strv_add(argv, "%s", spec->initrd);
 	}
+	if (spec->bios) {
+		strv_add(argv, "-bios");
+		strv_add(argv, "%s", spec->bios);
+	}
 	if (spec->exec_log) {
 		strv_split(argv, "-d exec,nochain -dfilter", " ");
 		strv_add(argv, "%s", spec->dfilter);

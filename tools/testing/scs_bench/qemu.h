@@ -14,6 +14,7 @@
  * @qemu: the program
  * @image: the kernel
  * @initrd: the initramfs, or NULL for none
+ * @bios: firmware that starts the kernel, or NULL for none
  * @mem: memory, as for -m
  * @ram: file that shall be the guest's memory, or NULL
  * @cpu: what -cpu shall be, or NULL for all that QEMU has, with memory tags
@@ -32,6 +33,7 @@ struct qemu_spec {
 	const char *qemu;
 	const char *image;
 	const char *initrd;
+	const char *bios;
 	const char *mem;
 	const char *ram;
 	const char *cpu;
