@@ -18,6 +18,7 @@
 #include <linux/vmalloc.h>
 
 #include "scs_trace.h"
+#include "testlib.h"
 
 #define ROUNDS		200000
 #define IRQ_ROUNDS	20000
@@ -111,17 +112,6 @@ static void judge(struct attack *a, unsigned int round, bool right)
 static void verdict(struct kunit *test, struct attack *a)
 {
 	KUNIT_EXPECT_EQ_MSG(test, a->wrong, 0, "the first in round %u", a->first);
-}
-
-static int blocked_thread(void *data)
-{
-	while (!kthread_should_stop()) {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!kthread_should_stop())
-			schedule();
-		__set_current_state(TASK_RUNNING);
-	}
-	return 0;
 }
 
 static int attack_init(struct kunit *test)

@@ -13,16 +13,18 @@
 #include <linux/efi.h>
 #include <linux/filter.h>
 #include <linux/ftrace.h>
-#include <linux/hrtimer.h>
 #include <linux/init.h>
 #include <linux/initrd.h>
 #include <linux/interrupt.h>
-#include <linux/kallsyms.h>
+#include <linux/kdebug.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
 #include <linux/perf_event.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/sched/task_stack.h>
@@ -34,16 +36,21 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
+#include <asm/bug.h>
 #include <asm/efi.h>
-#include <asm/irq_regs.h>
 #include <asm/stacktrace.h>
 
 #include <trace/events/error_report.h>
 #include <trace/events/sched.h>
 
+#include "context_test.h"
 #include "scs_trace.h"
+#include "testlib.h"
 
 #define MAX_ENTRIES	96
+
+/* Of the initramfs */
+#define INIT		"/init"
 
 /* === A trace, taken both ways from one place ============================== */
 
@@ -112,7 +119,8 @@ static noinline void shoot(struct shot *s)
 	if (atomic_cmpxchg(&s->armed, 1, 0) != 1)
 		return;
 
-	s->in_place = preempt_count();
+	/* With PREEMPT_RT a task counts its softirqs. */
+	s->in_place = preempt_count() | softirq_count();
 	s->cpu = raw_smp_processor_id();
 	s->where = current;
 	for (i = 0; i < nr; i++) {
@@ -146,14 +154,6 @@ static bool wait_taken(struct shot *s)
 	return was_taken(s);
 }
 
-static bool entry_in(unsigned long entry, void *fn)
-{
-	unsigned long size, offset;
-
-	return kallsyms_lookup_size_offset(entry, &size, &offset) &&
-	       entry - offset == (unsigned long)fn;
-}
-
 static bool has(struct shot *s, void *fn)
 {
 	int i;
@@ -185,6 +185,20 @@ static void expect_same(struct kunit *test, struct shot *s, void *fn)
 		kunit_err(test, "%2d %-40pS %pS\n", i,
 			  (void *)(i < s->nr[BY_SCS] ? s->entries[BY_SCS][i] : 0),
 			  (void *)(i < s->nr[BY_WALK] ? s->entries[BY_WALK][i] : 0));
+}
+
+/*
+ * The same for a place whose frames the collector doesn't know: without shadow call
+ * stacks it leaves such traces to the frame-pointer unwinder.
+ */
+static void expect_same_or_left(struct kunit *test, struct shot *s, void *fn)
+{
+	if (scs_is_enabled() || !s->taken || s->nr[BY_SCS] >= 0) {
+		expect_same(test, s, fn);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, s->nr[BY_SCS], -EOPNOTSUPP);
+	KUNIT_EXPECT_GT(test, s->nr[BY_WALK], 2);
 }
 
 /* A context that this kernel doesn't have. */
@@ -244,87 +258,33 @@ static void test_task(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, shot.in_place & (HARDIRQ_MASK | SOFTIRQ_MASK | NMI_MASK), 0);
 }
 
-/*
- * A loop without a call. What interrupts it finds no function half way through
- * its prologue, where the shadow call stack rightly knows a frame more than the
- * frame records do. It gives up after some seconds.
- */
-static noinline notrace void spin(bool *busy)
-{
-	unsigned long i;
-
-	for (i = 0; i < BIT(30) && READ_ONCE(*busy); i++)
-		barrier();
-}
-
-/* A leaf is no entry's caller, neither way: its caller's caller is. */
-static noinline void spin_in(bool *busy)
-{
-	spin(busy);
-	barrier();
-}
-
 /**
  * struct interrupt - what an interrupt does when it hits spin()
- * @hrtimer: comes back until it does hit it
- * @fire: what to do then
- * @busy: what the task spins on
- * @busy_in_irq: what the handler spins on
- * @nested: whether an NMI has to wait for that
+ * @spinner: the task, which spins until it has come
+ * @inner: what the hardirq handler spins on, where an NMI has to wait for that
+ * @nested: whether it has
  */
 static struct interrupt {
-	struct hrtimer hrtimer;
-	void (*fire)(void);
-	bool busy;
-	bool busy_in_irq;
+	struct spinner spinner;
+	struct spinner inner;
 	bool nested;
 } irq;
 
-static bool hit_spin(struct pt_regs *regs)
-{
-	return regs && !user_mode(regs) &&
-	       entry_in(instruction_pointer(regs), spin);
-}
-
-static enum hrtimer_restart hrtimer_fire(struct hrtimer *timer)
-{
-	if (!hit_spin(get_irq_regs())) {
-		hrtimer_forward_now(timer, ns_to_ktime(100 * NSEC_PER_USEC));
-		return HRTIMER_RESTART;
-	}
-	irq.fire();
-	WRITE_ONCE(irq.busy, false);
-	return HRTIMER_NORESTART;
-}
-
-static void start_hrtimer(enum hrtimer_restart (*fn)(struct hrtimer *timer))
-{
-	hrtimer_init(&irq.hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	irq.hrtimer.function = fn;
-	hrtimer_start(&irq.hrtimer, ns_to_ktime(200 * NSEC_PER_USEC),
-		      HRTIMER_MODE_REL_PINNED_HARD);
-}
-
-static void spin_under_hrtimer(void (*fire)(void))
+static void run_under_hrtimer(void (*fire)(struct spinner *s))
 {
 	arm(&shot);
-	irq.busy = true;
-	irq.fire = fire;
-	migrate_disable();
-	start_hrtimer(hrtimer_fire);
-	spin_in(&irq.busy);
-	migrate_enable();
-	hrtimer_cancel(&irq.hrtimer);
+	spin_under_hrtimer(&irq.spinner, 1, fire);
 }
 
-static void fire_shoot(void)
+static void fire_shoot(struct spinner *s)
 {
 	shoot(&shot);
+	WRITE_ONCE(s->busy, false);
 }
 
 static void test_hardirq(struct kunit *test)
 {
-	spin_under_hrtimer(fire_shoot);
+	run_under_hrtimer(fire_shoot);
 	expect_same(test, &shot, spin);
 	KUNIT_EXPECT_TRUE(test, shot.in_place & HARDIRQ_MASK);
 	KUNIT_EXPECT_TRUE(test, has(&shot, test_hardirq));
@@ -339,9 +299,10 @@ static void tasklet_shoot(struct tasklet_struct *tasklet)
 
 static DECLARE_TASKLET(shoot_tasklet, tasklet_shoot);
 
-static void fire_tasklet(void)
+static void fire_tasklet(struct spinner *s)
 {
 	tasklet_schedule(&shoot_tasklet);
+	WRITE_ONCE(s->busy, false);
 }
 
 static void expect_softirq(struct kunit *test)
@@ -352,11 +313,13 @@ static void expect_softirq(struct kunit *test)
 
 static void test_softirq_after_hardirq(struct kunit *test)
 {
-	spin_under_hrtimer(fire_tasklet);
+	run_under_hrtimer(fire_tasklet);
 	tasklet_kill(&shoot_tasklet);
 	expect_same(test, &shot, tasklet_shoot);
 	expect_softirq(test);
-	KUNIT_EXPECT_TRUE(test, has(&shot, spin));
+	/* With PREEMPT_RT ksoftirqd runs it. */
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+		KUNIT_EXPECT_TRUE(test, has(&shot, spin));
 }
 
 static void test_softirq_own_stack(struct kunit *test)
@@ -394,19 +357,19 @@ static void test_ksoftirqd(struct kunit *test)
 static void nmi_fire(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs)
 {
-	if (!in_nmi() || !hit_spin(regs))
-		return;
-	if (irq.nested && !READ_ONCE(irq.busy_in_irq))
+	struct spinner *s = irq.nested ? &irq.inner : &irq.spinner;
+
+	if (!in_nmi() || !hit_spin(regs) || !READ_ONCE(s->spinning))
 		return;
 	shoot(&shot);
-	WRITE_ONCE(irq.busy, false);
-	WRITE_ONCE(irq.busy_in_irq, false);
+	WRITE_ONCE(irq.inner.busy, false);
+	WRITE_ONCE(irq.spinner.busy, false);
 }
 
-static void spin_in_irq(void)
+static void spin_in_irq(struct spinner *s)
 {
-	WRITE_ONCE(irq.busy_in_irq, true);
-	spin_in(&irq.busy_in_irq);
+	irq.inner.busy = true;
+	spin_chain(&irq.inner, 1);
 }
 
 static void spin_under_nmi(struct kunit *test, bool in_irq)
@@ -424,17 +387,18 @@ static void spin_under_nmi(struct kunit *test, bool in_irq)
 		kunit_skip(test, "no pseudo-NMIs: needs irqchip.gicv3_pseudo_nmi=1 and a GICv3");
 
 	irq.nested = in_irq;
-	irq.busy_in_irq = false;
+	irq.inner.spinning = false;
+	irq.spinner.spinning = false;
 	migrate_disable();
 	event = perf_event_create_kernel_counter(&attr, smp_processor_id(), NULL,
 						 nmi_fire, NULL);
 	if (!IS_ERR(event)) {
 		if (in_irq) {
-			spin_under_hrtimer(spin_in_irq);
+			run_under_hrtimer(spin_in_irq);
 		} else {
 			arm(&shot);
-			irq.busy = true;
-			spin_in(&irq.busy);
+			irq.spinner.busy = true;
+			spin_chain(&irq.spinner, 1);
 		}
 		perf_event_release_kernel(event);
 	}
@@ -475,9 +439,9 @@ static void test_idle(struct kunit *test)
 
 	for (i = 0; i < 50; i++) {
 		arm(&shot);
-		start_hrtimer(hrtimer_idle);
+		start_hrtimer(&irq.spinner.hrtimer, hrtimer_idle);
 		wait_taken(&shot);
-		hrtimer_cancel(&irq.hrtimer);
+		hrtimer_cancel(&irq.spinner.hrtimer);
 		if (shot.where && is_idle_task(shot.where))
 			break;
 	}
@@ -488,7 +452,6 @@ static void test_idle(struct kunit *test)
 
 /* === Exceptions =========================================================== */
 
-CANNOT(test_bug, "BUG() would end the test; WARN() takes the same way here")
 CANNOT(test_hardware_single_step, "nothing but kgdb steps through the kernel")
 
 #ifdef CONFIG_TRACEPOINTS
@@ -513,6 +476,45 @@ static void test_warn(struct kunit *test)
 }
 #else
 CANNOT(test_warn, "CONFIG_TRACEPOINTS is not set")
+#endif
+
+#if defined(CONFIG_BUG) && !defined(CONFIG_LOCKDEP)
+static int die_shoot(struct notifier_block *nb, unsigned long why, void *data)
+{
+	if (why != DIE_OOPS || current != shot_task)
+		return NOTIFY_DONE;
+	shoot(&shot);
+	/* Nobody has to die of it. */
+	return NOTIFY_STOP;
+}
+
+/* As BUG() has it, without telling the compiler that it doesn't return. */
+#define BREAKPOINT	ASM_BUG_FLAGS
+
+static noinline void bug(void)
+{
+	asm volatile(__stringify(BREAKPOINT(0)));
+}
+
+static void test_bug(struct kunit *test)
+{
+	struct notifier_block nb = { .notifier_call = die_shoot };
+
+	if (panic_on_oops)
+		kunit_skip(test, "panic_on_oops is set");
+
+	shot_task = current;
+	KUNIT_ASSERT_EQ(test, register_die_notifier(&nb), 0);
+	arm(&shot);
+	/* kunit-run.sh takes the next line to be right after this one. */
+	pr_info("an oops is expected:\n");
+	bug();
+	unregister_die_notifier(&nb);
+	expect_same(test, &shot, die_shoot);
+	KUNIT_EXPECT_TRUE(test, has(&shot, test_bug));
+}
+#else
+CANNOT(test_bug, "needs CONFIG_BUG, and would end what lockdep looks for")
 #endif
 
 #ifdef CONFIG_KPROBES
@@ -740,7 +742,7 @@ static void test_overflow_stack(struct kunit *test)
 	local_irq_save(flags);
 	shoot_on_overflow_stack();
 	local_irq_restore(flags);
-	expect_same(test, &shot, shoot_on_overflow_stack);
+	expect_same_or_left(test, &shot, shoot_on_overflow_stack);
 }
 #else
 CANNOT(test_overflow_stack, "CONFIG_VMAP_STACK is not set")
@@ -1141,16 +1143,20 @@ static enum hrtimer_restart hrtimer_wake(struct hrtimer *timer)
 
 static void test_suspend_to_idle(struct kunit *test)
 {
+	/* It waits for the tests to end, for which it is no kernel thread. */
+	struct task_struct *init = init_pid_ns.child_reaper;
 	int err;
 
+	init->flags |= PF_NOFREEZE;
 	arm(&shot);
 	suspended = false;
 	s2idle_set_ops(&s2idle_ops);
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
-	start_hrtimer(hrtimer_wake);
+	start_hrtimer(&irq.spinner.hrtimer, hrtimer_wake);
 	err = pm_suspend(PM_SUSPEND_TO_IDLE);
-	hrtimer_cancel(&irq.hrtimer);
+	hrtimer_cancel(&irq.spinner.hrtimer);
 	s2idle_set_ops(NULL);
+	init->flags &= ~PF_NOFREEZE;
 	KUNIT_EXPECT_EQ(test, err, 0);
 	expect_same(test, &shot, cpu_startup_entry);
 	KUNIT_EXPECT_TRUE(test, shot.in_place & HARDIRQ_MASK);
@@ -1187,18 +1193,19 @@ static void test_efi_runtime_call(struct kunit *test)
 
 	arm(&shot);
 	migrate_disable();
-	start_hrtimer(hrtimer_efi);
+	start_hrtimer(&irq.spinner.hrtimer, hrtimer_efi);
 	for (i = 0; i < 100000 && !was_taken(&shot); i++) {
 		arch_efi_call_virt_setup();
 		status = arch_efi_call_virt(efi.runtime, get_time, &tm, &cap);
 		arch_efi_call_virt_teardown();
 	}
 	migrate_enable();
-	hrtimer_cancel(&irq.hrtimer);
+	hrtimer_cancel(&irq.spinner.hrtimer);
 	KUNIT_EXPECT_EQ(test, status, EFI_SUCCESS);
 	KUNIT_EXPECT_PTR_EQ(test, arch_scs_trace_sp(), before);
 	KUNIT_ASSERT_TRUE(test, shot.taken);
-	KUNIT_EXPECT_EQ(test, shot.nr[BY_SCS], -EFAULT);
+	KUNIT_EXPECT_EQ(test, shot.nr[BY_SCS],
+			scs_is_enabled() ? -EFAULT : -EOPNOTSUPP);
 	KUNIT_EXPECT_GT(test, shot.nr[BY_WALK], 2);
 
 	arm(&shot);
@@ -1232,17 +1239,6 @@ static void exit_case(struct kunit *test, struct task_struct *tsk,
 	KUNIT_EXPECT_PTR_EQ(test, shot.where, tsk);
 }
 
-static int wait_thread(void *data)
-{
-	while (!kthread_should_stop()) {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!kthread_should_stop())
-			schedule();
-		__set_current_state(TASK_RUNNING);
-	}
-	return 0;
-}
-
 static void end_kthread(struct task_struct *tsk)
 {
 	kthread_stop(tsk);
@@ -1250,7 +1246,7 @@ static void end_kthread(struct task_struct *tsk)
 
 static void test_kthread_exit(struct kunit *test)
 {
-	struct task_struct *tsk = kthread_run(wait_thread, NULL, "scs_exit");
+	struct task_struct *tsk = kthread_run(blocked_thread, NULL, "scs_exit");
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(tsk));
 	get_task_struct(tsk);
@@ -1273,7 +1269,7 @@ static void end_user_task(struct task_struct *tsk)
 
 static void test_user_task_exit(struct kunit *test)
 {
-	char path[] = "/init", arg[] = "block";
+	char path[] = INIT, arg[] = "block";
 	char *argv[3] = { path, arg };
 	struct task_struct *tsk = NULL;
 	struct subprocess_info *info;
@@ -1319,14 +1315,61 @@ static void test_task_without_stack(struct kunit *test)
 	put_task_struct(tsk);
 }
 
-CANNOT(test_module_init_and_exit, "the initramfs has no module")
+/* === Modules ============================================================== */
 
-static int context_test_init(struct kunit *test)
+#if IS_ENABLED(CONFIG_SCS_TRACE_CONTEXT_MODULE)
+/**
+ * scs_trace_context_shoot() - have a trace taken where a module calls this
+ *
+ * Context: any.
+ */
+void scs_trace_context_shoot(void)
 {
-	if (!scs_is_enabled())
-		kunit_skip(test, "no shadow call stacks on this CPU");
-	return 0;
+	shoot(&shot);
+	barrier();
 }
+EXPORT_SYMBOL_GPL(scs_trace_context_shoot);
+
+static int run_init(char *what, char *operand)
+{
+	char path[] = INIT;
+	char *argv[4] = { path, what, operand };
+
+	return call_usermodehelper(path, argv, NULL, UMH_WAIT_PROC);
+}
+
+static bool has_module(struct shot *s)
+{
+	int i;
+
+	/* What was init text may be gone, but no other place is above the kernel. */
+	for (i = 0; i < s->nr[BY_SCS]; i++)
+		if (s->entries[BY_SCS][i] - MODULES_VADDR < MODULES_END - MODULES_VADDR &&
+		    !core_kernel_text(s->entries[BY_SCS][i]))
+			return true;
+	return false;
+}
+
+static void test_module_init_and_exit(struct kunit *test)
+{
+	char load[] = "insmod", file[] = "/scs_trace_context.ko";
+	char unload[] = "rmmod", name[] = "context_module";
+
+	wait_for_initramfs();
+	arm(&shot);
+	if (run_init(load, file))
+		kunit_skip(test, "no %s in the initramfs, or no module of this kernel", file);
+	expect_same(test, &shot, do_one_initcall);
+	KUNIT_EXPECT_TRUE(test, has_module(&shot));
+
+	arm(&shot);
+	KUNIT_EXPECT_EQ(test, run_init(unload, name), 0);
+	expect_same(test, &shot, scs_trace_context_shoot);
+	KUNIT_EXPECT_TRUE(test, has_module(&shot));
+}
+#else
+CANNOT(test_module_init_and_exit, "CONFIG_SCS_TRACE_CONTEXT_MODULE is not set")
+#endif
 
 static void context_test_exit(struct kunit *test)
 {
@@ -1346,7 +1389,6 @@ static struct kunit_case context_test_cases[] = {
 	KUNIT_CASE(test_pseudo_nmi_in_hardirq),
 	KUNIT_CASE(test_idle),
 	KUNIT_CASE(test_warn),
-	KUNIT_CASE(test_bug),
 	KUNIT_CASE(test_kprobe),
 	KUNIT_CASE(test_kprobe_single_step),
 	KUNIT_CASE(test_hardware_single_step),
@@ -1370,12 +1412,13 @@ static struct kunit_case context_test_cases[] = {
 	KUNIT_CASE(test_user_task_exit),
 	KUNIT_CASE(test_task_without_stack),
 	KUNIT_CASE(test_module_init_and_exit),
+	/* The last one: the kernel counts as tainted from here on. */
+	KUNIT_CASE(test_bug),
 	{}
 };
 
 static struct kunit_suite context_test_suite = {
 	.name = "scs_trace_context",
-	.init = context_test_init,
 	.exit = context_test_exit,
 	.test_cases = context_test_cases,
 };

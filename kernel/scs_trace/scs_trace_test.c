@@ -8,11 +8,9 @@
 #include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/ftrace.h>
-#include <linux/hrtimer.h>
 #include <linux/initrd.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
-#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/ptrace.h>
@@ -30,6 +28,7 @@
 #include <asm/sections.h>
 
 #include "scs_trace.h"
+#include "testlib.h"
 
 #define MAX_ENTRIES	192
 #define MAX_DEPTH	100
@@ -47,7 +46,7 @@ enum { VIA_SCS, VIA_SAVE, VIA_WALK, NR_WAYS };
  * @nr: what each way returned, an errno included
  * @entries: what each way stored
  * @cut: how many of VIA_SCS's entries filter_irq_stacks() leaves
- * @in_place: preempt_count() of the place, to check that it is what was meant
+ * @in_place: preempt_count() and softirq_count() of the place, to check that it is what was meant
  * @where: the task that ran there
  * @done: set at last
  */
@@ -134,7 +133,7 @@ static noinline void take(struct capture *c)
 {
 	int i, nr = NR_WAYS;
 
-	c->in_place = preempt_count();
+	c->in_place = preempt_count() | softirq_count();
 	c->where = current;
 	for (i = 0; i < nr; i++) {
 		OPTIMIZER_HIDE_VAR(nr);
@@ -187,14 +186,6 @@ static void expect_cut(struct kunit *test, struct capture *c)
 	KUNIT_EXPECT_EQ(test, c->cut, cut);
 	if (c->in_place & HARDIRQ_MASK)
 		KUNIT_EXPECT_LT(test, c->cut, c->nr[VIA_SCS]);
-}
-
-static bool entry_in(unsigned long entry, void *fn)
-{
-	unsigned long size, offset;
-
-	return kallsyms_lookup_size_offset(entry, &size, &offset) &&
-	       entry - offset == (unsigned long)fn;
 }
 
 static bool has_entry_in(struct capture *c, void *fn)
@@ -412,47 +403,19 @@ static void test_all_cpus(struct kunit *test)
  * struct irq_capture - a capture made by an interrupt of some kind
  * @c: the trace from within the handler
  * @regs: the trace of what the interrupt interrupted, where it has registers
- * @hrtimer: fires in hardirq context
- * @fire: what its handler does once spin() is interrupted
+ * @spinner: the interrupted task
  * @timer: fires in softirq context
  * @tasklet: scheduled by the hrtimer or by a task
  * @irq_work: runs in hardirq context
- * @spinning: set by the interrupted task once it is in its loop
- * @busy: what it waits for there
  */
 struct irq_capture {
 	struct capture *c;
 	struct capture *regs;
-	struct hrtimer hrtimer;
-	void (*fire)(struct irq_capture *ic);
+	struct spinner spinner;
 	struct timer_list timer;
 	struct tasklet_struct tasklet;
 	struct irq_work irq_work;
-	bool spinning;
-	bool busy;
 };
-
-/*
- * A loop without a call. An interrupt in it finds no function half way through
- * its prologue, where the shadow call stack rightly knows a frame more than the
- * frame records do.
- */
-static noinline notrace void spin(struct irq_capture *ic)
-{
-	do {
-		WRITE_ONCE(ic->spinning, true);
-		barrier();
-	} while (READ_ONCE(ic->busy));
-}
-
-static noinline void spin_chain(struct irq_capture *ic, int depth)
-{
-	if (depth > 1)
-		spin_chain(ic, depth - 1);
-	else
-		spin(ic);
-	barrier();
-}
 
 static void irq_take(struct irq_capture *ic)
 {
@@ -461,36 +424,29 @@ static void irq_take(struct irq_capture *ic)
 		take(ic->regs);
 	}
 	chain_odd(ic->c, 1);
-	WRITE_ONCE(ic->busy, false);
+	WRITE_ONCE(ic->spinner.busy, false);
 }
 
-static void irq_schedule_tasklet(struct irq_capture *ic)
+static void hrtimer_take(struct spinner *s)
 {
-	tasklet_schedule(&ic->tasklet);
+	irq_take(container_of(s, struct irq_capture, spinner));
 }
 
-static void irq_queue_irq_work(struct irq_capture *ic)
+static void hrtimer_schedule_tasklet(struct spinner *s)
 {
-	irq_work_queue(&ic->irq_work);
+	tasklet_schedule(&container_of(s, struct irq_capture, spinner)->tasklet);
 }
 
-static enum hrtimer_restart hrtimer_fire(struct hrtimer *timer)
+static void hrtimer_queue_irq_work(struct spinner *s)
 {
-	struct irq_capture *ic = container_of(timer, struct irq_capture, hrtimer);
-
-	if (!READ_ONCE(ic->spinning)) {
-		hrtimer_forward_now(timer, ns_to_ktime(200 * NSEC_PER_USEC));
-		return HRTIMER_RESTART;
-	}
-	ic->fire(ic);
-	return HRTIMER_NORESTART;
+	irq_work_queue(&container_of(s, struct irq_capture, spinner)->irq_work);
 }
 
 static void timer_take(struct timer_list *timer)
 {
 	struct irq_capture *ic = container_of(timer, struct irq_capture, timer);
 
-	if (READ_ONCE(ic->spinning))
+	if (READ_ONCE(ic->spinner.spinning))
 		irq_take(ic);
 	else
 		mod_timer(timer, jiffies + 1);
@@ -512,29 +468,8 @@ static struct irq_capture *new_irq_capture(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ic);
 	ic->c = new_capture(test);
-	ic->busy = true;
+	ic->spinner.busy = true;
 	return ic;
-}
-
-static void start_hrtimer(struct irq_capture *ic,
-			  void (*fire)(struct irq_capture *ic))
-{
-	ic->fire = fire;
-	hrtimer_init(&ic->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	ic->hrtimer.function = hrtimer_fire;
-	hrtimer_start(&ic->hrtimer, ns_to_ktime(200 * NSEC_PER_USEC),
-		      HRTIMER_MODE_REL_PINNED_HARD);
-}
-
-/* Spin until the hrtimer has done what it is to do. */
-static void spin_under_hrtimer(struct irq_capture *ic, int depth,
-			       void (*fire)(struct irq_capture *ic))
-{
-	migrate_disable();
-	start_hrtimer(ic, fire);
-	spin_chain(ic, depth);
-	migrate_enable();
-	hrtimer_cancel(&ic->hrtimer);
 }
 
 /* The trace must go on, through the interrupt, into the task that was spinning. */
@@ -551,7 +486,7 @@ static void test_hrtimer(struct kunit *test)
 	struct irq_capture *ic = new_irq_capture(test);
 
 	ic->regs = new_capture(test);
-	spin_under_hrtimer(ic, 5, irq_take);
+	spin_under_hrtimer(&ic->spinner, 5, hrtimer_take);
 
 	KUNIT_EXPECT_TRUE(test, ic->c->in_place & HARDIRQ_MASK);
 	expect_interrupted(test, ic);
@@ -575,7 +510,7 @@ static void test_hrtimer_skip(struct kunit *test)
 		ic->regs->skip = skip;
 		ic->c->size = skip & 1 ? 5 : MAX_ENTRIES;
 		ic->regs->size = ic->c->size;
-		spin_under_hrtimer(ic, 3, irq_take);
+		spin_under_hrtimer(&ic->spinner, 3, hrtimer_take);
 		expect_same(test, ic->c);
 		expect_same(test, ic->regs);
 		if (!skip)
@@ -589,7 +524,7 @@ static void test_irq_work(struct kunit *test)
 	struct irq_capture *ic = new_irq_capture(test);
 
 	ic->irq_work = IRQ_WORK_INIT_HARD(irq_work_take);
-	spin_under_hrtimer(ic, 2, irq_queue_irq_work);
+	spin_under_hrtimer(&ic->spinner, 2, hrtimer_queue_irq_work);
 	irq_work_sync(&ic->irq_work);
 
 	KUNIT_EXPECT_TRUE(test, ic->c->in_place & HARDIRQ_MASK);
@@ -604,7 +539,7 @@ static void test_timer(struct kunit *test)
 	timer_setup(&ic->timer, timer_take, TIMER_PINNED);
 	migrate_disable();
 	mod_timer(&ic->timer, jiffies + 2);
-	spin_chain(ic, 4);
+	spin_chain(&ic->spinner, 4);
 	migrate_enable();
 	timer_shutdown_sync(&ic->timer);
 
@@ -612,7 +547,7 @@ static void test_timer(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ic->c->in_place & HARDIRQ_MASK);
 	if (ic->c->where == current)
 		expect_interrupted(test, ic);
-	else	/* It was left to ksoftirqd. */
+	else	/* It was left to ksoftirqd, or to the thread that PREEMPT_RT has for it. */
 		expect_chain(test, ic->c, 1);
 }
 
@@ -621,12 +556,16 @@ static void test_tasklet(struct kunit *test)
 	struct irq_capture *ic = new_irq_capture(test);
 
 	tasklet_setup(&ic->tasklet, tasklet_take);
-	spin_under_hrtimer(ic, 4, irq_schedule_tasklet);
+	spin_under_hrtimer(&ic->spinner, 4, hrtimer_schedule_tasklet);
 	tasklet_kill(&ic->tasklet);
 
 	KUNIT_EXPECT_TRUE(test, ic->c->in_place & SOFTIRQ_MASK);
 	KUNIT_EXPECT_FALSE(test, ic->c->in_place & HARDIRQ_MASK);
-	expect_interrupted(test, ic);
+	/* No interrupt runs it with PREEMPT_RT. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		expect_chain(test, ic->c, 1);
+	else
+		expect_interrupted(test, ic);
 }
 
 /* A tasklet that a task schedules is left to ksoftirqd, if no interrupt comes. */
@@ -649,6 +588,12 @@ static void test_ksoftirqd(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ic->c->in_place & SOFTIRQ_MASK);
 }
 
+static enum hrtimer_restart hrtimer_take_idle(struct hrtimer *timer)
+{
+	irq_take(container_of(timer, struct irq_capture, spinner.hrtimer));
+	return HRTIMER_NORESTART;
+}
+
 /* CPU 0's idle task is init_task, whose shadow call stack is not page-aligned. */
 static void test_init_task_idle(struct kunit *test)
 {
@@ -659,10 +604,9 @@ static void test_init_task_idle(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	for (i = 0; i < 50 && !seen; i++) {
 		ic = new_irq_capture(test);
-		ic->spinning = true;	/* the idle task, so to speak */
-		start_hrtimer(ic, irq_take);
+		start_hrtimer(&ic->spinner.hrtimer, hrtimer_take_idle);
 		wait_for_completion(&ic->c->done);
-		hrtimer_cancel(&ic->hrtimer);
+		hrtimer_cancel(&ic->spinner.hrtimer);
 		seen = ic->c->where == &init_task &&
 		       has_entry_in(ic->c, cpu_startup_entry);
 	}
@@ -826,7 +770,7 @@ static int spin_thread(void *data)
 	struct irq_capture *ic = data;
 
 	complete(&ic->c->done);
-	spin_chain(ic, 3);
+	spin_chain(&ic->spinner, 3);
 	return 0;
 }
 
@@ -849,7 +793,7 @@ static void test_running_task(struct kunit *test)
 		wake_up_process(t);
 		wait_for_completion(&ic->c->done);
 		KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(t, &entry, 1, 0), -EAGAIN);
-		WRITE_ONCE(ic->busy, false);
+		WRITE_ONCE(ic->spinner.busy, false);
 		kthread_stop(t);
 		put_task_struct(t);
 	}

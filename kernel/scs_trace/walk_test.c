@@ -7,7 +7,6 @@
 
 #include <linux/completion.h>
 #include <linux/ftrace.h>
-#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
@@ -23,6 +22,7 @@
 #include <asm/irq_regs.h>
 
 #include "scs_trace.h"
+#include "testlib.h"
 
 #define MAX_ENTRIES	192
 #define MAX_DEPTH	80
@@ -38,7 +38,7 @@ enum { VIA_WALK, VIA_UNWINDER, VIA_SAVE, NR_WAYS };
  * @regs: where to start; NULL for the place itself
  * @nr: what each way returned, an errno included
  * @entries: what each way stored
- * @in_place: preempt_count() of the place, to check that it is what was meant
+ * @in_place: preempt_count() and softirq_count() of the place, to check that it is what was meant
  * @done: set at last
  */
 struct capture {
@@ -124,7 +124,7 @@ static noinline notrace void take(struct capture *c)
 {
 	int i, nr = NR_WAYS;
 
-	c->in_place = preempt_count();
+	c->in_place = preempt_count() | softirq_count();
 	for (i = 0; i < nr; i++) {
 		OPTIMIZER_HIDE_VAR(nr);
 		c->nr[i] = ways[i](c, c->entries[i]);
@@ -214,57 +214,30 @@ static void test_sizes_and_skips(struct kunit *test)
  * struct irq_capture - captures made by an interrupt
  * @c: the trace from within the handler
  * @regs: the trace of what it interrupted
- * @hrtimer: fires in hardirq context
- * @tasklet: scheduled by it; runs in softirq context
+ * @spinner: the interrupted task
+ * @tasklet: scheduled by the hardirq; runs in softirq context
  * @soft: whether the tasklet is to take @c
- * @spinning: set by the interrupted task once it is in its loop
- * @busy: what it waits for there
  */
 struct irq_capture {
 	struct capture *c;
 	struct capture *regs;
-	struct hrtimer hrtimer;
+	struct spinner spinner;
 	struct tasklet_struct tasklet;
 	bool soft;
-	bool spinning;
-	bool busy;
 };
 
-/* Without a call: it is not interrupted half way through a prologue. */
-static noinline notrace void walk_spin(struct irq_capture *ic)
+static void hrtimer_take(struct spinner *s)
 {
-	do {
-		WRITE_ONCE(ic->spinning, true);
-		barrier();
-	} while (READ_ONCE(ic->busy));
-}
+	struct irq_capture *ic = container_of(s, struct irq_capture, spinner);
 
-static noinline void walk_spin_chain(struct irq_capture *ic, int depth)
-{
-	if (depth > 1)
-		walk_spin_chain(ic, depth - 1);
-	else
-		walk_spin(ic);
-	barrier();
-}
-
-static enum hrtimer_restart hrtimer_take(struct hrtimer *timer)
-{
-	struct irq_capture *ic = container_of(timer, struct irq_capture, hrtimer);
-
-	if (!READ_ONCE(ic->spinning)) {
-		hrtimer_forward_now(timer, ns_to_ktime(200 * NSEC_PER_USEC));
-		return HRTIMER_RESTART;
-	}
 	ic->regs->regs = get_irq_regs();
 	take(ic->regs);
 	if (ic->soft) {
 		tasklet_schedule(&ic->tasklet);
 	} else {
 		walk_chain(ic->c, 2);
-		WRITE_ONCE(ic->busy, false);
+		WRITE_ONCE(s->busy, false);
 	}
-	return HRTIMER_NORESTART;
 }
 
 static void tasklet_take(struct tasklet_struct *tasklet)
@@ -272,7 +245,7 @@ static void tasklet_take(struct tasklet_struct *tasklet)
 	struct irq_capture *ic = container_of(tasklet, struct irq_capture, tasklet);
 
 	walk_chain(ic->c, 2);
-	WRITE_ONCE(ic->busy, false);
+	WRITE_ONCE(ic->spinner.busy, false);
 }
 
 static void run_interrupt(struct kunit *test, bool soft, unsigned int skip)
@@ -285,17 +258,8 @@ static void run_interrupt(struct kunit *test, bool soft, unsigned int skip)
 	ic->c->skip = skip;
 	ic->regs->skip = skip;
 	ic->soft = soft;
-	ic->busy = true;
 	tasklet_setup(&ic->tasklet, tasklet_take);
-	hrtimer_init(&ic->hrtimer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	ic->hrtimer.function = hrtimer_take;
-
-	migrate_disable();
-	hrtimer_start(&ic->hrtimer, ns_to_ktime(200 * NSEC_PER_USEC),
-		      HRTIMER_MODE_REL_PINNED_HARD);
-	walk_spin_chain(ic, 4);
-	migrate_enable();
-	hrtimer_cancel(&ic->hrtimer);
+	spin_under_hrtimer(&ic->spinner, 4, hrtimer_take);
 	tasklet_kill(&ic->tasklet);
 
 	KUNIT_EXPECT_TRUE(test, ic->c->in_place &
@@ -303,7 +267,9 @@ static void run_interrupt(struct kunit *test, bool soft, unsigned int skip)
 	expect_same(test, ic->c);
 	expect_same(test, ic->regs);
 	if (!skip) {
-		KUNIT_EXPECT_GT(test, ic->c->nr[VIA_WALK], 12);
+		/* With PREEMPT_RT a softirq interrupts nothing. */
+		KUNIT_EXPECT_GT(test, ic->c->nr[VIA_WALK],
+				soft && IS_ENABLED(CONFIG_PREEMPT_RT) ? 6 : 12);
 		KUNIT_EXPECT_GT(test, ic->regs->nr[VIA_WALK], 6);
 	}
 }

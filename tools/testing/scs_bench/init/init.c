@@ -434,6 +434,14 @@ static void run_load(char **names)
 	run_jobs(names);
 }
 
+/* For tests in the kernel that need a module. */
+static int load_module(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	return fd < 0 || my_syscall3(__NR_finit_module, fd, "", 0) < 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "boot";
@@ -443,6 +451,11 @@ int main(int argc, char **argv)
 
 	if (!strcmp(mode, WORKLOAD_EXEC))
 		return 0;
+
+	if (!strcmp(mode, "insmod"))
+		return load_module(argc > 2 ? argv[2] : "");
+	if (!strcmp(mode, "rmmod"))
+		return my_syscall2(__NR_delete_module, argc > 2 ? argv[2] : "", 0) < 0;
 
 	if (!strcmp(mode, "boot")) {
 		run_boot();
