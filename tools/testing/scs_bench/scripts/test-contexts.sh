@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs our KUnit suites, which have a case for each context, in every kind of kernel that traces differ in.
+# Runs our KUnit suites, with a case for each context, in every kind of kernel that traces differ in.
 #
 # usage: test-contexts.sh KVER [KIND...]
 #
-# Kinds are the files configs/context-*.config; without KIND all of them. How each case ended lies in
-# build/check/contexts/KIND-BOOT.cases; table.rst there is the documentation's table. CONTEXT_TREE is a kernel tree to build instead of the one in
-# build/linux/KVER.
+# Kinds are the files configs/context-*.config; without KIND all of them. How each case ended lies
+# in build/check/contexts/KIND-BOOT.cases; table.rst there is the documentation's table.
+# CONTEXT_TREE is a kernel tree to build instead of the one in build/linux/KVER.
 
 # shellcheck source=tools/testing/scs_bench/scripts/testlib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/testlib.sh"
@@ -31,7 +31,11 @@ config_fragments()
 	printf "$TOP/configs/%s.config\n" base variant-scs test test-scs test-context "context-$1"
 }
 
+# Debian's firmware for QEMU, of package qemu-efi-aarch64.
+BIOS=/usr/share/qemu-efi-aarch64/QEMU_EFI.fd
+
 # boots KIND: a line "NAME CPUS CPU PASSES ARGUMENTS" for each boot, of which PASSES cases must pass.
+# Those that are called efi are started by firmware.
 boots()
 {
 	local nmi=irqchip.gicv3_pseudo_nmi=1
@@ -40,7 +44,8 @@ boots()
 	scs)
 		echo "1 1 max 60"
 		echo "2 2 cortex-a72 60 $nmi"
-		echo "8 8 max 60" ;;
+		echo "8 8 max 60"
+		echo "efi 1 cortex-a72 60" ;;
 	dynamic)
 		echo "scs 2 cortex-a72 60 $nmi"
 		echo "pac 2 max 40 $nmi" ;;
@@ -78,17 +83,26 @@ build_kind()
 
 	make_for "$1"
 	configure "$TREE/obj-context-$1" "$1" '' '' "$log"
-	run_logged "context-$1" "$log" "$KBUILD_OBJECT" "${KMAKE[@]}" Image
-	mkdir -p "$OUT"
+	run_logged "context-$1" "$log" "$KBUILD_OBJECT" "${KMAKE[@]}" Image modules
+	mkdir -p "$OUT/module"
 	cp "$TREE/obj-context-$1/arch/arm64/boot/Image" "$OUT/$1.Image"
+	# An archive behind another is unpacked, too.
+	cp "$TREE/obj-context-$1/kernel/scs_trace/context_module.ko" "$OUT/module/scs_trace_context.ko"
+	cp "$BUILD/initramfs/$KVER/initramfs.cpio" "$OUT/$1.cpio"
+	(cd "$OUT/module" && cpio -o -H newc --quiet <<<scs_trace_context.ko) >>"$OUT/$1.cpio"
 }
 
 # boot_kind KIND NAME CPUS CPU PASSES ARGUMENTS
 boot_kind()
 {
-	local name="$1-$2" test status n=0
+	local name="$1-$2" test status n=0 bios=
 
-	if ! KUNIT_IMAGE=$OUT/$1.Image KUNIT_BASE=$OUT/$name KUNIT_CPU=$4 KUNIT_APPEND=${6:-} \
+	if [ "$2" = efi ]; then
+		[ -f "$BIOS" ] || run_child "$SCRIPTS/setup.sh" qemu-efi-aarch64
+		bios=$BIOS
+	fi
+	if ! KUNIT_IMAGE=$OUT/$1.Image KUNIT_INITRD=$OUT/$1.cpio KUNIT_BIOS=$bios \
+		KUNIT_BASE=$OUT/$name KUNIT_CPU=$4 KUNIT_APPEND=${6:-} \
 		run_child "$SCRIPTS/kunit-run.sh" "$KVER" "$1" scs 's[ct]*' "$3"; then
 		fail "$name boots" "see above and $OUT/$name.log"
 		return
