@@ -414,6 +414,27 @@ static void test_bad_handles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stack_depot_copy(persistent + 1, 0, &bad, 1), 0);
 }
 
+/* A record with more references than can be counted stays for good. */
+static void test_saturated(struct kunit *test)
+{
+	u32 key = new_keys(1);
+	depot_stack_handle_t handle = save_key(key, kinds[2]);
+	atomic_t *refs;
+	int i;
+
+	KUNIT_ASSERT_NE(test, handle, 0);
+	refs = depot_refs(depot_record(handle & DEPOT_REF_MASK));
+	atomic_set(refs, DEPOT_REFS_SATURATED - 1);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, save_key(key, kinds[2]), handle);
+		KUNIT_EXPECT_EQ(test, atomic_read(refs), DEPOT_REFS_SATURATED);
+	}
+	for (i = 0; i < 5; i++)
+		stack_depot_put(handle);
+	KUNIT_EXPECT_EQ(test, atomic_read(refs), DEPOT_REFS_SATURATED);
+	KUNIT_EXPECT_TRUE(test, holds_key(handle, key));
+}
+
 /* === Traces that count ==================================================== */
 
 static void test_counts(struct kunit *test)
@@ -1490,6 +1511,7 @@ static struct kunit_case depot_test_cases[] = {
 	KUNIT_CASE(test_get_put),
 	KUNIT_CASE(test_reuse),
 	KUNIT_CASE(test_bad_handles),
+	KUNIT_CASE(test_saturated),
 	KUNIT_CASE(test_counts),
 	KUNIT_CASE(test_snprint),
 	KUNIT_CASE(test_print),
