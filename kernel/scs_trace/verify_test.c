@@ -4,6 +4,8 @@
 #include <kunit/test.h>
 
 #include <linux/irqflags.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
 #include <linux/minmax.h>
 #include <linux/scs_trace.h>
 #include <linux/string.h>
@@ -255,6 +257,90 @@ static void test_interrupts_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a->verdict, SCS_TRACE_MISSING);
 }
 
+#ifdef CONFIG_KPROBES
+static struct altered probed;
+
+static int probed_pre(struct kprobe *kp, struct pt_regs *regs)
+{
+	take_altered(&probed);
+	return 0;
+}
+
+static void probed_post(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+	take_altered(&probed);
+}
+
+static noinline int probed_target(int (*fn)(int arg), int arg)
+{
+	return fn(arg) + arg;
+}
+
+static int probed_callee(int arg)
+{
+	return arg;
+}
+
+/* Called so that x29 is another function's. */
+static noinline int probed_caller(int arg)
+{
+	int ret = probed_target(probed_callee, arg);
+
+	OPTIMIZER_HIDE_VAR(ret);
+	return ret;
+}
+
+/*
+ * Between push and frame record, and on the way out, the shadow call stack knows
+ * one more frame. A probe on each instruction in turn comes by there for sure, where
+ * an interrupt hardly ever does.
+ */
+static void test_prologue(struct kunit *test)
+{
+	unsigned int same = 0, explained = 0, i;
+	unsigned long size, offset;
+
+	KUNIT_ASSERT_TRUE(test,
+			  kallsyms_lookup_size_offset((unsigned long)probed_target,
+						      &size, &offset));
+	probed.size = MAX_ENTRIES;
+	probed.alter = leave;
+	for (i = 0; i < 2 * size / sizeof(kprobe_opcode_t); i++) {
+		struct kprobe kp = {
+			.addr = (kprobe_opcode_t *)probed_target + i / 2,
+		};
+
+		if (i & 1)
+			kp.post_handler = probed_post;
+		else
+			kp.pre_handler = probed_pre;
+		/* Not where ftrace or another exception has its place. */
+		if (register_kprobe(&kp))
+			continue;
+		probed.verdict = SCS_TRACE_UNCHECKED_EMPTY;
+		KUNIT_EXPECT_EQ(test, probed_caller(3), 6);
+		unregister_kprobe(&kp);
+		if (probed.verdict == SCS_TRACE_NR_VERDICTS)
+			kunit_skip(test, "no trace from the shadow call stack");
+		same += probed.verdict == SCS_TRACE_SAME;
+		explained += probed.verdict == SCS_TRACE_EXPLAINED_RECORD;
+		/* What is behind the return isn't executed. */
+		if (probed.verdict != SCS_TRACE_UNCHECKED_EMPTY)
+			KUNIT_EXPECT_EQ(test, probed.verdict,
+					probed.verdict == SCS_TRACE_SAME ?
+					SCS_TRACE_SAME : SCS_TRACE_EXPLAINED_RECORD);
+	}
+	KUNIT_EXPECT_GT(test, same, 2);
+	KUNIT_EXPECT_GT(test, explained, 2);
+	kunit_info(test, "%u the same, %u explained\n", same, explained);
+}
+#else
+static void test_prologue(struct kunit *test)
+{
+	kunit_skip(test, "CONFIG_KPROBES is not set");
+}
+#endif
+
 static struct kunit_case scs_trace_verify_cases[] = {
 	KUNIT_CASE(test_right),
 	KUNIT_CASE(test_changed),
@@ -263,6 +349,7 @@ static struct kunit_case scs_trace_verify_cases[] = {
 	KUNIT_CASE(test_swapped),
 	KUNIT_CASE(test_length),
 	KUNIT_CASE(test_interrupts_off),
+	KUNIT_CASE(test_prologue),
 	{}
 };
 

@@ -3,8 +3,10 @@
 
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
+#include <linux/kprobes.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/scs_trace.h>
 #include <linux/types.h>
@@ -78,6 +80,39 @@ interrupted_regs(struct task_struct *tsk, const unsigned long *at)
 	return NULL;
 }
 
+/* The program counter without kprobes, which have instructions executed elsewhere. */
+static unsigned long unprobed_pc(const struct pt_regs *regs)
+{
+	unsigned long pc = regs->stackframe[1];
+#ifdef CONFIG_KPROBES
+	struct kprobe *kp = raw_cpu_read(current_kprobe);
+
+	if (kp && pc == (unsigned long)(kp->ainsn.api.insn + 1))
+		return (unsigned long)(kp->addr + 1);
+#endif
+	return pc;
+}
+
+/* Read the instruction at @pc, or what a kprobe has taken its place. */
+static bool read_unprobed(unsigned long pc, u32 *insn)
+{
+	if (aarch64_insn_read((void *)pc, insn))
+		return false;
+#ifdef CONFIG_KPROBES
+	if (aarch64_insn_is_brk(*insn)) {
+		struct kprobe *kp;
+
+		/* For get_kprobe(). */
+		rcu_read_lock_sched_notrace();
+		kp = get_kprobe((void *)pc);
+		if (kp)
+			*insn = kp->opcode;
+		rcu_read_unlock_sched_notrace();
+	}
+#endif
+	return true;
+}
+
 /*
  * Whether the code at @pc goes on, with no branch in between, to the end of a
  * prologue, where x29 is made to point to the new record, or to the place in an
@@ -89,7 +124,7 @@ static bool between_push_and_record(unsigned long pc)
 	u32 insn;
 
 	for (i = 0; i < MAX_INSNS; i++, pc += AARCH64_INSN_SIZE) {
-		if (aarch64_insn_read((void *)pc, &insn))
+		if (!read_unprobed(pc, &insn))
 			return false;
 		if ((insn & INSN_SET_FP_MASK) == INSN_SET_FP ||
 		    insn == INSN_POP_X30 || insn == INSN_DROP)
@@ -126,7 +161,7 @@ static bool ftrace_drops(unsigned long pc)
 {
 	u32 insn;
 
-	return !aarch64_insn_read((void *)pc, &insn) && insn == INSN_DROP_PAIR;
+	return read_unprobed(pc, &insn) && insn == INSN_DROP_PAIR;
 }
 
 /* === Proofs =============================================================== */
@@ -167,7 +202,7 @@ unsigned int arch_scs_trace_extra(struct task_struct *tsk,
 
 	if (!regs || at <= base)
 		return 0;
-	pc = regs->stackframe[1];
+	pc = unprobed_pc(regs);
 	newest = arch_scs_trace_strip(READ_ONCE(at[-1]));
 
 	if (at - base >= 2 && (ftrace_pushed(regs, pc, at) || ftrace_drops(pc))) {
