@@ -121,6 +121,31 @@ boot_kind()
 	fi
 }
 
+# heading: what comes before the table, of the last line of each configuration's comment.
+heading()
+{
+	local kind
+
+	cat <<EOT
+.. SPDX-License-Identifier: GPL-2.0
+
+=============================================
+scs_trace: results by context and kernel kind
+=============================================
+
+How each case of the KUnit suites ended in each kind of kernel, made by \`\`make check-all\`\` (group
+\`\`contexts\`\`) with Linux $(cat "$TREE/obj-context-$1/include/config/kernel.release").
+A kind is booted several times: with different numbers of CPUs, with pseudo-NMIs and, \`\`scs\`\`, by
+EFI firmware. A case passed if it failed in none of these and passed in one.
+
+EOT
+	for kind; do
+		sed -n "s/^# Kind \"$kind\" of test-contexts.sh: \(.*\)/* \`\`$kind\`\`: \1/p" \
+			"$TOP/configs/context-$kind.config"
+	done
+	echo
+}
+
 plan $(($# + 1))
 if [ -z "${CONTEXT_TREE:-}" ]; then
 	step_script "source" "$SCRIPTS/source.sh" "$KVER"
@@ -144,7 +169,10 @@ for log in "$OUT"/*.log; do
 	*) columns+=("${name%%-*}=$log") ;;
 	esac
 done
-"$SCRIPTS/context-table.sh" "${columns[@]}" >"$OUT/table.rst" || :
+{
+	heading "${KINDS[@]}"
+	"$SCRIPTS/context-table.sh" "${columns[@]}"
+} >"$OUT/table.rst" || :
 if grep -q scs_trace_context "$OUT/table.rst"; then
 	pass "table of contexts and kinds: $OUT/table.rst"
 else
