@@ -331,6 +331,8 @@ static __always_inline u32 depot_link(struct depot_table *table,
 		return DEPOT_HASH_FULL;
 	}
 	space->rec->next = kind | head;
+	/* From here on it stays: those who walk over all records may see it. */
+	depot_mark_start(space);
 	depot_bucket_unlock(bucket, space->ref, flags);
 	*crowded = others >= 6;
 	return space->ref;
@@ -355,10 +357,8 @@ static noinline u32 depot_insert_evictable(const struct depot_trace *trace, u32 
 				     trace->gfp, can_alloc, &space))
 		return 0;
 	depot_fill(space.rec, trace, hash, 0, 0);
-	depot_mark_start(&space);
 	ref = depot_link(&depot_evictable, trace, hash, &space, &crowded);
 	if (ref != space.ref) {
-		depot_clear_start(&space);
 		depot_evictable_release(&space);
 		if (ref && ref != DEPOT_HASH_FULL)
 			depot_count(DEPOT_RACED);
@@ -392,10 +392,8 @@ static __always_inline u32 depot_insert_persistent(const struct depot_trace *tra
 	} while (!reserved);
 
 	depot_fill(space.rec, trace, hash, tails->rest, tails->shared);
-	depot_mark_start(&space);
 	ref = depot_link(&depot_persistent, trace, hash, &space, &crowded);
 	if (unlikely(ref != space.ref)) {
-		depot_clear_start(&space);
 		depot_abandon(&space);
 		if (ref && ref != DEPOT_HASH_FULL)
 			depot_count(DEPOT_RACED);

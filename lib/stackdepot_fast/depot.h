@@ -479,7 +479,10 @@ static __always_inline void depot_commit(const struct depot_space *space)
 		depot_unpin(space);
 }
 
-/* Let handles and lists find the record, whose header is complete. */
+/*
+ * Let handles and lists find the record. Nothing but freeing it or evicting its pool
+ * ends that: who walks over all records relies on RCU alone.
+ */
 static inline void depot_mark_start(const struct depot_space *space)
 {
 	/* Pairs with the acquire in depot_starts_at(). */
@@ -493,11 +496,6 @@ static __always_inline bool depot_starts_at(const struct depot_pool *pool,
 {
 	/* Pairs with the barrier in depot_mark_start(). */
 	return test_bit_acquire(unit & DEPOT_UNIT_MASK, pool->starts);
-}
-
-static inline void depot_clear_start(const struct depot_space *space)
-{
-	clear_bit(space->ref & DEPOT_UNIT_MASK, space->pool->starts);
 }
 
 /* arena.c */
