@@ -3,6 +3,7 @@
 
 #define pr_fmt(fmt) "stackdepot: " fmt
 
+#include <linux/bitmap.h>
 #include <linux/export.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -428,6 +429,17 @@ static noinline u32 depot_find_again(const struct depot_trace *trace, u32 *hash)
 	return depot_find_any(trace, *hash);
 }
 
+/*
+ * Hashes that had as many traces as may share one. Set before any trace is stored by
+ * all of its frames instead, and never cleared.
+ */
+static DECLARE_BITMAP(depot_crowded, 1024);
+
+static __always_inline u32 depot_crowd(u32 hash)
+{
+	return hash % 1024;
+}
+
 static noinline u32 depot_save_slow(struct depot_trace *trace, u32 hash)
 {
 	struct depot_tails tails;
@@ -448,10 +460,21 @@ static noinline u32 depot_save_slow(struct depot_trace *trace, u32 hash)
 				return ref;
 		}
 	}
+	/* No room is taken, which there may not be, before it is looked for again. */
+	if (unlikely(test_bit(depot_crowd(hash), depot_crowded))) {
+		u32 hash_all;
+
+		trace->kind |= DEPOT_HASHED_ALL;
+		ref = depot_find_again(trace, &hash_all);
+		if (ref)
+			return ref;
+		trace->kind &= ~DEPOT_HASHED_ALL;
+	}
 	do {
 		ref = depot_insert(trace, hash, &tails);
 		if (likely(ref != DEPOT_HASH_FULL))
 			return ref;
+		set_bit(depot_crowd(hash), depot_crowded);
 		trace->kind |= DEPOT_HASHED_ALL;
 		ref = depot_find_again(trace, &hash);
 	} while (!ref);
