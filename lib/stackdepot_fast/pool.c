@@ -445,9 +445,11 @@ bool depot_make_room(enum depot_use use, gfp_t gfp, bool can_alloc,
 
 		/*
 		 * Pools were evicted, and nobody else may be in want of a grace
-		 * period. Who may allocate may wake a kthread, too.
+		 * period. Who may sleep holds none of the locks that waking RCU's
+		 * kthread takes.
 		 */
 		if (depot_policy == DEPOT_EVICT && can_alloc &&
+		    gfpflags_allow_blocking(gfp) && !irqs_disabled() &&
 		    system_state >= SYSTEM_SCHEDULING)
 			start_poll_synchronize_rcu();
 		if (pool)
