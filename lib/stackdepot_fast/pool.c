@@ -375,6 +375,21 @@ static bool depot_room_elsewhere(unsigned int units, struct depot_space *space)
 	return false;
 }
 
+/* Once. Whoever saves a trace may hold any lock, one that printing takes included. */
+static noinline void depot_warn_full(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	printk_deferred_enter();
+	if (!depot_next_leaf())
+		WARN_ONCE(1, "Stack depot used up its handles");
+	else if (depot_policy == DEPOT_STOP && !depot_may_add_pool())
+		WARN_ONCE(1, "Stack depot reached limit capacity");
+	printk_deferred_exit();
+	local_irq_restore(flags);
+}
+
 /**
  * depot_new_pool() - bring a pool into use
  * @use: what for
@@ -415,10 +430,8 @@ struct depot_pool *depot_new_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
 		raw_spin_unlock_irqrestore(&depot_grow_lock, flags);
 	} while (!pool && refilled && *why == DEPOT_DROP_NOMEM);
 
-	if (!pool && !depot_next_leaf())
-		WARN_ONCE(1, "Stack depot used up its handles");
-	else if (!pool && depot_policy == DEPOT_STOP && !depot_may_add_pool())
-		WARN_ONCE(1, "Stack depot reached limit capacity");
+	if (unlikely(!pool))
+		depot_warn_full();
 	return pool;
 }
 
