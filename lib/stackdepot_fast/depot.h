@@ -761,6 +761,7 @@ depot_equal_narrow(const unsigned long *oldest, const unsigned long *newest,
  *	less one, rounded up to all ones
  * @dir: pages of buckets
  * @dir_size: pages that @dir has room for
+ * @dir_bytes: what it takes, with those that it replaced
  * @growing: set by who adds a bucket
  *
  * A bucket is the reference of its first record. Bucket n was split off the one
@@ -771,6 +772,7 @@ struct depot_table {
 	u64 geometry;
 	u32 **dir;
 	unsigned int dir_size;
+	unsigned long dir_bytes;
 	atomic_t growing;
 };
 

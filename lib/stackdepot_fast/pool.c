@@ -9,6 +9,7 @@
 #include <linux/kmsan.h>
 #include <linux/kstrtox.h>
 #include <linux/mm.h>
+#include <linux/pgtable.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
@@ -22,6 +23,16 @@
 /* The first leaf is static, so that the first pools need nothing but themselves. */
 static struct depot_pool *depot_first_leaf[DEPOT_LEAF_SIZE];
 struct depot_pool **depot_leaves[DEPOT_NR_LEAVES] = { depot_first_leaf };
+
+/*
+ * A leaf whose pools were all evicted is used again for numbers to come, once no
+ * reader can be at it. The page of zeroes takes its place for the old numbers: it
+ * knows of no pool, too. Changed under depot_grow_lock.
+ */
+static struct depot_pool **depot_idle_leaf;
+static unsigned long depot_idle_cookie;
+static u32 depot_oldest_leaf = 1;	/* the first one is static */
+#define DEPOT_NO_LEAF	((struct depot_pool **)page_address(ZERO_PAGE(0)))
 
 /* Changed under depot_grow_lock, all of them. A pool is live until it is free memory. */
 u32 depot_next_seq;
@@ -59,6 +70,9 @@ unsigned long depot_max_bytes __read_mostly = ULONG_MAX;
 
 /* With fewer pools "evict" would drop traces before anyone could ask for them. */
 #define DEPOT_MIN_POOLS		3
+
+/* Leaves that "evict" has at a time: of the oldest pools, of the newest, an idle one. */
+#define DEPOT_EVICT_LEAVES	3
 
 /* === Room for a record ==================================================== */
 
@@ -106,6 +120,42 @@ void depot_unpin(const struct depot_space *space)
 
 /* === Limits =============================================================== */
 
+static unsigned int depot_nr_leaves(void)
+{
+	unsigned int i, leaves = !!READ_ONCE(depot_idle_leaf);
+
+	for (i = 0; i < DEPOT_NR_LEAVES; i++) {
+		struct depot_pool **leaf = READ_ONCE(depot_leaves[i]);
+
+		leaves += leaf && leaf != DEPOT_NO_LEAF;
+	}
+	return leaves;
+}
+
+static unsigned long depot_pool_bytes(void)
+{
+	return (READ_ONCE(depot_live_pools) + !!READ_ONCE(depot_spare)) *
+	       DEPOT_POOL_BYTES;
+}
+
+static unsigned long depot_other_bytes(unsigned int leaves)
+{
+	return depot_table_bytes(&depot_persistent) +
+	       depot_table_bytes(&depot_evictable) + leaves * PAGE_SIZE;
+}
+
+/* What the limit in bytes leaves for pools: leaves that are to come have their place. */
+static unsigned long depot_bytes_for_pools(void)
+{
+	unsigned int leaves = depot_nr_leaves();
+	unsigned long other;
+
+	if (depot_policy == DEPOT_EVICT)
+		leaves = max(leaves, DEPOT_EVICT_LEAVES);
+	other = depot_other_bytes(leaves);
+	return depot_max_bytes > other ? depot_max_bytes - other : 0;
+}
+
 /**
  * depot_bytes() - memory that the depot takes
  *
@@ -114,15 +164,7 @@ void depot_unpin(const struct depot_space *space)
  */
 unsigned long depot_bytes(void)
 {
-	unsigned int i, leaves = 0;
-
-	for (i = 0; i < DEPOT_NR_LEAVES; i++)
-		leaves += !!READ_ONCE(depot_leaves[i]);
-	return (READ_ONCE(depot_live_pools) + !!READ_ONCE(depot_spare)) *
-		       DEPOT_POOL_BYTES +
-	       depot_table_bytes(&depot_persistent) +
-	       depot_table_bytes(&depot_evictable) +
-	       leaves * PAGE_SIZE;
+	return depot_pool_bytes() + depot_other_bytes(depot_nr_leaves());
 }
 
 /**
@@ -135,7 +177,7 @@ unsigned long depot_bytes(void)
 bool depot_may_grow(unsigned long bytes)
 {
 	return depot_max_bytes == ULONG_MAX ||
-	       depot_bytes() + bytes <= depot_max_bytes;
+	       depot_pool_bytes() + bytes <= depot_bytes_for_pools();
 }
 
 /* Leaves room for the pool in reserve that follows. */
@@ -162,6 +204,10 @@ static bool depot_add_leaf(gfp_t gfp)
 	struct depot_pool **leaf;
 
 	if (!slot || READ_ONCE(*slot))
+		return true;
+	/* depot_take_pool() will have that one. */
+	if (READ_ONCE(depot_idle_leaf) &&
+	    poll_state_synchronize_rcu(READ_ONCE(depot_idle_cookie)))
 		return true;
 	leaf = (struct depot_pool **)get_zeroed_page(gfp);
 	/* Pairs with READ_ONCE() in depot_pool(): an address dependency. */
@@ -225,12 +271,13 @@ static bool depot_evict_oldest(void)
 		struct depot_pool *pool = depot_pool(seq);
 		u64 state;
 
-		if (!pool) {
+		/* Pools of evictable records stay: they are passed by once, too. */
+		if (!pool || pool->evictable) {
 			if (seq == depot_oldest_seq)
 				depot_oldest_seq++;
 			continue;
 		}
-		if (pool->evictable || pool == current_pool)
+		if (pool == current_pool)
 			continue;
 		state = READ_ONCE(pool->state) & ~DEPOT_STATE_WRITERS;
 		/*
@@ -256,6 +303,42 @@ static bool depot_evict_oldest(void)
 	return false;
 }
 
+/* Keep the oldest leaf for numbers to come, if all of its pools were evicted. */
+static void depot_retire_leaf(void)
+{
+	struct depot_pool **leaf;
+
+	lockdep_assert_held(&depot_grow_lock);
+
+	if (depot_idle_leaf ||
+	    depot_oldest_leaf >= depot_oldest_seq >> DEPOT_LEAF_SHIFT)
+		return;
+	leaf = depot_leaves[depot_oldest_leaf];
+	/* Evictable records' pools stay, and their leaf with them. */
+	if (!memchr_inv(leaf, 0, PAGE_SIZE)) {
+		WRITE_ONCE(depot_leaves[depot_oldest_leaf], DEPOT_NO_LEAF);
+		WRITE_ONCE(depot_idle_cookie, get_state_synchronize_rcu());
+		/* Pairs with READ_ONCE() in depot_add_leaf(), which only guesses. */
+		WRITE_ONCE(depot_idle_leaf, leaf);
+	}
+	depot_oldest_leaf++;
+}
+
+/* Whether the next pool's number has a leaf. */
+static bool depot_has_leaf(struct depot_pool ***slot)
+{
+	lockdep_assert_held(&depot_grow_lock);
+
+	if (READ_ONCE(*slot))
+		return true;
+	if (!depot_idle_leaf || !poll_state_synchronize_rcu(depot_idle_cookie))
+		return false;
+	/* Pairs with READ_ONCE() in depot_pool(): an address dependency. */
+	if (!cmpxchg_release(slot, NULL, depot_idle_leaf))
+		WRITE_ONCE(depot_idle_leaf, NULL);
+	return true;
+}
+
 /* At the limit, see to it that there will be a pool to use again. */
 static void depot_evict_ahead(void)
 {
@@ -265,6 +348,7 @@ static void depot_evict_ahead(void)
 		return;
 	while (depot_evicted_pools < ahead && depot_evict_oldest())
 		;
+	depot_retire_leaf();
 }
 
 /* Use a pool again that was evicted long enough ago. */
@@ -286,14 +370,19 @@ static struct depot_pool *depot_reuse_evicted(void)
 
 /*
  * Pools of evictable records stay theirs. So that "evict" has pools to evict, they
- * may be half of all that the limits allow.
+ * may be half of all that the limits allow, without the one in reserve.
  */
 static bool depot_may_add_evictable(void)
 {
-	unsigned long limit = min_t(unsigned long, depot_max_pools,
-				    depot_max_bytes >> DEPOT_POOL_SHIFT);
+	unsigned long limit = depot_max_pools, pools;
 
-	return depot_policy != DEPOT_EVICT || depot_evictable_pools < limit / 2;
+	if (depot_policy != DEPOT_EVICT)
+		return true;
+	if (depot_max_bytes != ULONG_MAX) {
+		pools = depot_bytes_for_pools() >> DEPOT_POOL_SHIFT;
+		limit = min(limit, pools ? pools - 1 : 0);
+	}
+	return depot_evictable_pools < limit / 2;
 }
 
 /* Set @why if there is none. */
@@ -307,7 +396,7 @@ static struct depot_pool *depot_take_pool(enum depot_use use,
 	*why = DEPOT_DROP_LIMIT;
 	if (!leaf || (use == DEPOT_USE_EVICTABLE && !depot_may_add_evictable()))
 		return NULL;
-	if (!READ_ONCE(*leaf)) {
+	if (!depot_has_leaf(leaf)) {
 		*why = DEPOT_DROP_NOMEM;
 		return NULL;
 	}
@@ -535,7 +624,9 @@ early_param("stack_depot_max_pools", depot_parse_max_pools);
 
 static int __init depot_parse_max_bytes(char *str)
 {
-	unsigned long least = depot_bytes() + DEPOT_MIN_POOLS * DEPOT_POOL_BYTES;
+	/* With a pool in reserve, and what there is not yet of leaves and tables. */
+	unsigned long least = (DEPOT_MIN_POOLS + 1) * DEPOT_POOL_BYTES + PAGE_SIZE +
+			      depot_other_bytes(DEPOT_EVICT_LEAVES);
 	unsigned long bytes;
 	char *end;
 

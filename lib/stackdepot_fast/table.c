@@ -41,12 +41,14 @@ struct depot_table depot_persistent = {
 	.geometry = DEPOT_FIRST_GEOMETRY,
 	.dir = depot_persistent_dir,
 	.dir_size = DEPOT_FIRST_DIR,
+	.dir_bytes = sizeof(depot_persistent_dir),
 };
 
 struct depot_table depot_evictable = {
 	.geometry = DEPOT_NOT_STARTED,
 	.dir = depot_evictable_dir,
 	.dir_size = DEPOT_FIRST_DIR,
+	.dir_bytes = sizeof(depot_evictable_dir),
 };
 
 /* === Locks ================================================================ */
@@ -132,6 +134,7 @@ static bool depot_grow_dir(struct depot_table *table, unsigned int page,
 	 */
 	smp_store_release(&table->dir, dir);
 	WRITE_ONCE(table->dir_size, size);
+	WRITE_ONCE(table->dir_bytes, table->dir_bytes + (PAGE_SIZE << order));
 	return true;
 }
 
@@ -253,7 +256,7 @@ bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc)
  * @table: the table
  *
  * Context: any.
- * Return: bytes of buckets and of the directory.
+ * Return: bytes of buckets and of directories, those included that were replaced.
  */
 unsigned long depot_table_bytes(const struct depot_table *table)
 {
@@ -262,6 +265,5 @@ unsigned long depot_table_bytes(const struct depot_table *table)
 
 	if (geometry == DEPOT_NOT_STARTED)
 		pages = 0;
-	return pages * PAGE_SIZE +
-	       READ_ONCE(table->dir_size) * sizeof(*table->dir);
+	return pages * PAGE_SIZE + READ_ONCE(table->dir_bytes);
 }

@@ -43,4 +43,15 @@ static inline void *memset32(u32 *s, u32 v, size_t n)
 
 #define sysfs_streq(a, b)	(!strcmp(a, b))
 
+/* The first byte that is not @c, or NULL. */
+static inline void *memchr_inv(const void *start, int c, size_t size)
+{
+	const unsigned char *p = start;
+
+	for (; size; size--, p++)
+		if (*p != (unsigned char)c)
+			return (void *)p;
+	return NULL;
+}
+
 #endif /* SHIM_LINUX_STRING_H */
