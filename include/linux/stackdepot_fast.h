@@ -15,6 +15,13 @@
  */
 #define STACK_DEPOT_FLAG_COUNT	((depot_flags_t)0x8000)
 
+/*
+ * Frames of a trace that is saved without the caller's buffer, at most. Where it has
+ * to be copied, the copy is on the stack, below any caller of an allocator.
+ */
+#define STACK_DEPOT_CURRENT_FRAMES \
+	(CONFIG_STACKDEPOT_MAX_FRAMES < 64 ? CONFIG_STACKDEPOT_MAX_FRAMES : 64)
+
 #ifdef CONFIG_STACKDEPOT_FAST
 
 depot_stack_handle_t __stack_depot_save_current(unsigned int skipnr,
@@ -31,7 +38,7 @@ depot_stack_handle_t stack_depot_next_counted(depot_stack_handle_t handle,
  * stack_depot_save_current_max() - save the current task's trace, without a copy
  * @skipnr: how many of the newest frames to leave out; with 0 the first frame lies
  *	in the function that this is inlined into
- * @max: how many frames to keep at most
+ * @max: how many frames to keep at most, STACK_DEPOT_CURRENT_FRAMES or less
  * @alloc_flags: as for stack_depot_save_flags()
  * @depot_flags: as for stack_depot_save_flags()
  *
@@ -46,8 +53,8 @@ stack_depot_save_current_max(unsigned int skipnr, unsigned int max,
 
 	if (!max)
 		return 0;
-	if (max > CONFIG_STACKDEPOT_MAX_FRAMES)
-		max = CONFIG_STACKDEPOT_MAX_FRAMES;
+	if (max > STACK_DEPOT_CURRENT_FRAMES)
+		max = STACK_DEPOT_CURRENT_FRAMES;
 	handle = __stack_depot_save_current(skipnr, max, alloc_flags,
 					    depot_flags);
 	/* No tail call: the caller is a frame of its own trace. */
@@ -119,7 +126,7 @@ stack_depot_next_counted(depot_stack_handle_t handle, int *count)
  * the caller's.
  */
 #define stack_depot_save_current(skipnr, alloc_flags, depot_flags)	\
-	stack_depot_save_current_max((skipnr), CONFIG_STACKDEPOT_MAX_FRAMES, \
+	stack_depot_save_current_max((skipnr), STACK_DEPOT_CURRENT_FRAMES, \
 				     (alloc_flags), (depot_flags))
 
 #endif /* _LINUX_STACKDEPOT_FAST_H */

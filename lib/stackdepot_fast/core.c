@@ -556,7 +556,7 @@ static noinline depot_stack_handle_t depot_save_copy(unsigned int skipnr,
 						     unsigned int max, gfp_t gfp,
 						     depot_flags_t flags)
 {
-	unsigned long entries[CONFIG_STACKDEPOT_MAX_FRAMES];
+	unsigned long entries[STACK_DEPOT_CURRENT_FRAMES];
 	unsigned int nr;
 
 	/* Leaves out this function, depot_save_rare() and its caller, too. */
@@ -578,7 +578,7 @@ static noinline depot_stack_handle_t depot_save_walk(unsigned long pc,
 						     unsigned int max, gfp_t gfp,
 						     depot_flags_t flags)
 {
-	unsigned long entries[CONFIG_STACKDEPOT_MAX_FRAMES] __uninitialized;
+	unsigned long entries[STACK_DEPOT_CURRENT_FRAMES] __uninitialized;
 	struct depot_trace trace = {
 		.newest = entries,
 		.step = 1,
