@@ -115,7 +115,7 @@ static bool depot_take_units(struct depot_arena *arena, unsigned int units,
 	return false;
 }
 
-/* Find room in arena number @n. False also if an NMI found it locked. */
+/* Find room in arena number @n; in NMI only if it isn't locked. */
 static bool depot_reserve_in(unsigned int n, unsigned int units,
 			     struct depot_space *space)
 {
@@ -123,8 +123,10 @@ static bool depot_reserve_in(unsigned int n, unsigned int units,
 	unsigned long flags;
 	bool found;
 
-	if (!depot_lock(&arena->lock, &flags))
+	if (!depot_lock(&arena->lock, &flags)) {
+		space->why = DEPOT_DROP_CONTENDED;
 		return false;
+	}
 	depot_reclaim(arena);
 	found = depot_take_units(arena, units, space);
 	raw_spin_unlock_irqrestore(&arena->lock, flags);
@@ -138,7 +140,7 @@ static void depot_drain_nmi(void);
  * @units: how much
  * @gfp: how a pool may be allocated
  * @can_alloc: whether it may
- * @space: filled in
+ * @space: filled in, or only @why
  *
  * The CPU's own arena comes first, but another pool only if none has room: at the
  * limit an arena may have got no pool at all.
@@ -151,27 +153,23 @@ bool depot_evictable_reserve(unsigned int units, gfp_t gfp, bool can_alloc,
 {
 	unsigned int i, n = raw_smp_processor_id() % DEPOT_NR_ARENAS;
 	struct depot_arena *arena = &depot_arenas[n];
-	enum depot_counter why;
 	struct depot_pool *pool;
 	unsigned long flags;
 	bool found;
 
 	depot_drain_nmi();
 
+	space->why = DEPOT_DROP_NOMEM;
 	for (i = 0; i < DEPOT_NR_ARENAS; i++)
 		if (depot_reserve_in((n + i) % DEPOT_NR_ARENAS, units, space))
 			return true;
 
 	/* A pool that is had must get into the arena, so that an NMI can't have one. */
-	if (in_nmi()) {
-		depot_count(DEPOT_DROP_NOMEM);
+	if (in_nmi())
 		return false;
-	}
-	pool = depot_new_pool(DEPOT_USE_EVICTABLE, gfp, can_alloc, units, &why);
-	if (!pool) {
-		depot_count(why);
+	pool = depot_new_pool(DEPOT_USE_EVICTABLE, gfp, can_alloc, units, &space->why);
+	if (!pool)
 		return false;
-	}
 	depot_refill(gfp, can_alloc);
 
 	raw_spin_lock_irqsave(&arena->lock, flags);

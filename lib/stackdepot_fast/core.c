@@ -355,8 +355,10 @@ static noinline u32 depot_insert_evictable(const struct depot_trace *trace, u32 
 		return 0;
 	}
 	if (!depot_evictable_reserve(depot_record_units(trace->kind, trace->nr),
-				     trace->gfp, can_alloc, &space))
+				     trace->gfp, can_alloc, &space)) {
+		depot_count(space.why);
 		return 0;
+	}
 	depot_fill(space.rec, trace, hash, 0, 0);
 	ref = depot_link(&depot_evictable, trace, hash, &space, &crowded);
 	if (ref != space.ref) {
@@ -366,6 +368,8 @@ static noinline u32 depot_insert_evictable(const struct depot_trace *trace, u32 
 		return ref;
 	}
 	depot_count(DEPOT_REFD_ALLOCS);
+	if (trace->kind & DEPOT_WIDE)
+		depot_count(DEPOT_WIDE_COUNT);
 	if (unlikely(crowded))
 		depot_table_grow(&depot_evictable, trace->gfp, can_alloc);
 	return ref;
@@ -382,8 +386,10 @@ static __always_inline u32 depot_insert_persistent(const struct depot_trace *tra
 
 	do {
 		if (!depot_writable_pool(DEPOT_USE_PERSISTENT, trace->gfp,
-					 depot_can_alloc(trace), units, &space))
+					 depot_can_alloc(trace), units, &space)) {
+			depot_count(space.why);
 			return 0;
+		}
 		/* The pool isn't pinned before there is room. */
 		rcu_read_lock_sched_notrace();
 		depot_find_tail(&space, trace, tails);

@@ -312,6 +312,7 @@ depot_outer(const struct depot_record *rec)
  * @rec: where in it
  * @ref: the reference of that place
  * @units: how much
+ * @why: what a trace counts as for which there was no room
  */
 struct depot_space {
 	struct depot_pool *pool;
@@ -319,6 +320,7 @@ struct depot_space {
 	struct depot_record *rec;
 	u32 ref;
 	unsigned int units;
+	enum depot_counter why;
 };
 
 /**
@@ -394,7 +396,7 @@ static __always_inline bool depot_room_in(struct depot_pool **slot,
  * @gfp: how a new one may be allocated
  * @can_alloc: whether it may
  * @units: how much room
- * @space: set to the pool and its number
+ * @space: set to the pool and its number; or @why to the reason
  *
  * The reserve is for those who can't allocate. As long as a quarter of the pool in
  * use is left, they need none.

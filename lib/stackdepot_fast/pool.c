@@ -530,7 +530,7 @@ struct depot_pool *depot_new_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
  * @gfp: how a new one may be allocated
  * @can_alloc: whether it may
  * @units: how much room
- * @space: set to the pool and its number
+ * @space: set to the pool and its number; or @why to the reason
  *
  * Context: any.
  * Return: false if there is none.
@@ -538,12 +538,10 @@ struct depot_pool *depot_new_pool(enum depot_use use, gfp_t gfp, bool can_alloc,
 bool depot_make_room(enum depot_use use, gfp_t gfp, bool can_alloc,
 		     unsigned int units, struct depot_space *space)
 {
-	enum depot_counter why;
-
 	depot_refill(gfp, can_alloc);
 	while (!depot_room(units, space)) {
 		struct depot_pool *pool = depot_new_pool(use, gfp, can_alloc,
-							 units, &why);
+							 units, &space->why);
 
 		/*
 		 * Pools were evicted, and nobody else may be in want of a grace
@@ -554,12 +552,8 @@ bool depot_make_room(enum depot_use use, gfp_t gfp, bool can_alloc,
 		    gfpflags_allow_blocking(gfp) && !irqs_disabled() &&
 		    system_state >= SYSTEM_SCHEDULING)
 			start_poll_synchronize_rcu();
-		if (pool)
-			continue;
-		if (depot_room_elsewhere(units, space))
-			return true;
-		depot_count(why);
-		return false;
+		if (!pool)
+			return depot_room_elsewhere(units, space);
 	}
 	return true;
 }
