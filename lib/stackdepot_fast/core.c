@@ -32,7 +32,7 @@ bool depot_ready __read_mostly;
 
 unsigned long depot_window __read_mostly;
 
-static bool stack_depot_disabled;
+bool stack_depot_disabled __read_mostly;
 static bool depot_early_requested __initdata =
 	IS_ENABLED(CONFIG_STACKDEPOT_ALWAYS_INIT);
 static bool depot_early_passed __initdata;

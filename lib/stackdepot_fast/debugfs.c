@@ -207,7 +207,8 @@ static int __init depot_debugfs_init(void)
 {
 	struct dentry *dir;
 
-	if (!depot_ready)
+	/* It may be made ready only later, by the first driver that wants it. */
+	if (stack_depot_disabled)
 		return 0;
 
 	dir = debugfs_create_dir("stackdepot", NULL);

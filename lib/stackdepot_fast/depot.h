@@ -185,6 +185,7 @@ extern enum depot_policy depot_policy;
 extern unsigned int depot_max_pools;
 extern unsigned long depot_max_bytes;
 extern bool depot_ready;
+extern bool stack_depot_disabled;
 
 /* === Statistics =========================================================== */
 

@@ -50,9 +50,15 @@ static __always_inline u32 *depot_tail_slot(u32 tag)
 	return &depot_tail_entries[tag & (BIT(DEPOT_TAILS_SHIFT) - 1)];
 }
 
-/* Whether the frame after @frame is a return address, too: see depot_scan(). */
+/*
+ * Whether the frame after @frame is a return address, too: see depot_scan(). Where no
+ * trace comes off a shadow call stack that makes no difference, and not all
+ * architectures keep their entry text together.
+ */
 static __always_inline bool depot_plain_frame(unsigned long frame)
 {
+	if (!IS_ENABLED(CONFIG_SCS_TRACE))
+		return true;
 	return frame - (unsigned long)__entry_text_start >=
 	       (unsigned long)(__entry_text_end - __entry_text_start);
 }
