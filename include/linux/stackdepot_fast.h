@@ -129,4 +129,25 @@ stack_depot_next_counted(depot_stack_handle_t handle, int *count)
 	stack_depot_save_current_max((skipnr), STACK_DEPOT_CURRENT_FRAMES, \
 				     (alloc_flags), (depot_flags))
 
+/**
+ * stack_depot_fetch_into() - get a trace where nothing may be allocated
+ * @handle: the trace's handle
+ * @buf: where it is copied to, if the depot doesn't have it as an array
+ * @size: how many frames fit
+ * @entries: set to the trace, the newest frame first
+ *
+ * Context: any.
+ * Return: number of frames; 0 where the trace was evicted.
+ */
+static inline unsigned int stack_depot_fetch_into(depot_stack_handle_t handle,
+						  unsigned long *buf,
+						  unsigned int size,
+						  unsigned long **entries)
+{
+	if (!IS_ENABLED(CONFIG_STACKDEPOT_FAST))
+		return stack_depot_fetch(handle, entries);
+	*entries = buf;
+	return stack_depot_copy(handle, 0, buf, size);
+}
+
 #endif /* _LINUX_STACKDEPOT_FAST_H */
