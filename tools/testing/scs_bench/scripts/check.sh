@@ -36,7 +36,6 @@ if [ "$ALL" = all ]; then
 	GROUPS_OF_TESTS+=(
 		"off-all: test-off.sh $KVER generic all"
 		"images-none: test-images.sh $KVER none"
-		"dynamic: test-dynamic.sh $KVER"
 		"contexts: test-contexts.sh $KVER"
 		"kinds: test-kinds.sh $KVER"
 		"verify-all: test-verify.sh $KVER 10000000"
