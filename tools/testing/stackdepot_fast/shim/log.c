@@ -13,6 +13,7 @@ static struct log {
 	unsigned int lock;
 	unsigned int len;
 	unsigned long warnings;
+	unsigned long deferred;
 	char text[LOG_SIZE];
 } kernel_log;
 
@@ -137,6 +138,8 @@ void shim_warn(const char *file, int line, const char *fmt, ...)
 	shim_vsnprintf(text, sizeof(text) - 1, fmt, args);
 	va_end(args);
 	__atomic_fetch_add(&kernel_log.warnings, 1, __ATOMIC_RELAXED);
+	if (shim_self()->deferring)
+		__atomic_fetch_add(&kernel_log.deferred, 1, __ATOMIC_RELAXED);
 	if (!__atomic_load_n(&warnings_expected, __ATOMIC_RELAXED) &&
 	    !(text_expected && strstr(text, text_expected)))
 		shim_fault("unexpected warning at %s:%d: %s", file, line, text);
@@ -158,4 +161,9 @@ void shim_expect_text(const char *text)
 unsigned long shim_warnings(void)
 {
 	return __atomic_load_n(&kernel_log.warnings, __ATOMIC_RELAXED);
+}
+
+unsigned long shim_warnings_deferred(void)
+{
+	return __atomic_load_n(&kernel_log.deferred, __ATOMIC_RELAXED);
 }

@@ -60,6 +60,12 @@ struct shim_thread {
 	void *alloc_hook_arg;
 	/* Called before each spinlock is taken, as others who get there first. */
 	void (*lock_hook)(void);
+	/* Called with each spinlock that was taken, as others who find it taken. */
+	void (*locked_hook)(void);
+	/* Called before interrupts go off, as for a lock of any kind: others, or an interrupt. */
+	void (*irq_hook)(void);
+	/* Inside printk_deferred_enter(). */
+	unsigned int deferring;
 } __attribute__((aligned(128)));	/* Per CPU, so no two in a cache line. */
 
 extern __thread struct shim_thread *shim_self_ptr
@@ -137,6 +143,18 @@ void shim_atomic_exit(void);
 extern void (*shim_irq_handler)(void);
 void shim_irq_run_pending(void);
 
+/* Calls one of a thread's hooks, which may do anything that calls it again. */
+static inline void shim_call_hook(void (**where)(void))
+{
+	void (*hook)(void) = *where;
+
+	if (__builtin_expect(!hook, 1))
+		return;
+	*where = 0;
+	hook();
+	*where = hook;
+}
+
 /* --- Grace periods -------------------------------------------------------- */
 
 /* Whether polling for a grace period also tries to end one. */
@@ -144,6 +162,8 @@ extern int shim_rcu_poll_advances;
 /* Ends a grace period if no reader stands in the way; whether it did. */
 int shim_rcu_advance(void);
 unsigned long shim_rcu_get_state(void);
+/* As it may wake a kthread, only where the caller may block. */
+unsigned long shim_rcu_start_poll(void);
 int shim_rcu_poll_state(unsigned long state);
 void shim_rcu_synchronize(void);
 
@@ -158,6 +178,8 @@ void shim_expect_warnings(int expect);
 /* Those with this text in them are expected in any case; NULL: none are. */
 void shim_expect_text(const char *text);
 unsigned long shim_warnings(void);
+/* Those of them that were deferred, so that no console is called. */
+unsigned long shim_warnings_deferred(void);
 /* Its format knows %pS and the like. */
 void shim_printk(const char *fmt, ...) __attribute__((cold));
 /* The log since it was cleared. */

@@ -297,6 +297,17 @@ unsigned long shim_rcu_get_state(void)
 	return __atomic_load_n(&shim_gp, __ATOMIC_ACQUIRE) + 2;
 }
 
+unsigned long shim_rcu_start_poll(void)
+{
+	struct shim_thread *self = shim_self();
+
+	/* Preemption off or a reader, whoever made it so; each of the others says why. */
+	if (self->irqs_off || self->raw_locks || self->nmi || self->hardirq || self->softirq ||
+	    self->reader_nest)
+		shim_fault("a grace period is started where its kthread can't be woken");
+	return shim_rcu_get_state();
+}
+
 int shim_rcu_poll_state(unsigned long state)
 {
 	while (__atomic_load_n(&shim_gp, __ATOMIC_ACQUIRE) < state) {

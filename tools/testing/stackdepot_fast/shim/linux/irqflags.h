@@ -11,6 +11,9 @@ static inline unsigned long shim_irq_save(void)
 	struct shim_thread *self = shim_self();
 	unsigned long flags = self->irqs_off;
 
+	/* What an NMI does is no different where they are off already. */
+	if (!flags || self->nmi)
+		shim_call_hook(&self->irq_hook);
 	self->irqs_off = 1;
 	if (!flags) {
 		shim_pin(self);

@@ -41,7 +41,20 @@ do {									\
 #define pr_warn_ratelimited	pr_warn
 #define pr_info_ratelimited	pr_info
 
-#define printk_deferred_enter()	((void)0)
-#define printk_deferred_exit()	((void)0)
+/*
+ * The kernel counts per CPU, so what defers must stay on its CPU. Upstream's depot
+ * doesn't see to that.
+ */
+static inline void shim_printk_deferred(int unit, int by)
+{
+	struct shim_thread *self = shim_self();
+
+	if (unit != SHIM_UPSTREAM && !self->pins)
+		shim_fault("printk is deferred by who may move to another CPU");
+	self->deferring += by;
+}
+
+#define printk_deferred_enter()	shim_printk_deferred(SHIM_UNIT, 1)
+#define printk_deferred_exit()	shim_printk_deferred(SHIM_UNIT, -1)
 
 #endif /* SHIM_LINUX_PRINTK_H */

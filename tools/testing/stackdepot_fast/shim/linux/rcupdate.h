@@ -45,7 +45,7 @@ static inline void rcu_read_unlock(void)
 #define rcu_access_pointer(p)		READ_ONCE(p)
 
 #define get_state_synchronize_rcu()	shim_rcu_get_state()
-#define start_poll_synchronize_rcu()	shim_rcu_get_state()
+#define start_poll_synchronize_rcu()	shim_rcu_start_poll()
 #define poll_state_synchronize_rcu(s)	((bool)shim_rcu_poll_state(s))
 #define synchronize_rcu()		shim_rcu_synchronize()
 

@@ -54,23 +54,12 @@ static inline void raw_spin_unlock(raw_spinlock_t *lock)
 #define raw_spin_is_locked(l)	READ_ONCE((l)->locked)
 #define assert_raw_spin_locked(l) BUG_ON(!raw_spin_is_locked(l))
 
-static inline void shim_lock_hook(void)
-{
-	struct shim_thread *self = shim_self();
-	void (*hook)(void) = self->lock_hook;
-
-	if (likely(!hook))
-		return;
-	self->lock_hook = NULL;
-	hook();
-	self->lock_hook = hook;
-}
-
 #define raw_spin_lock_irqsave(lock, flags)	\
 do {						\
-	shim_lock_hook();			\
+	shim_call_hook(&shim_self()->lock_hook); \
 	local_irq_save(flags);			\
 	raw_spin_lock(lock);			\
+	shim_call_hook(&shim_self()->locked_hook); \
 } while (0)
 
 #define raw_spin_unlock_irqrestore(lock, flags)	\
