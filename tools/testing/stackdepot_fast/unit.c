@@ -8,6 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
@@ -118,6 +123,8 @@ static int teardown(void **state)
 	shim_expect_warnings(0);
 	shim_fail_all = 0;
 	shim_self()->fail_nth = 0;
+	shim_self()->irq_hook = NULL;
+	shim_self()->locked_hook = NULL;
 	shim_rcu_poll_advances = 1;
 	shim_kasan_enabled = 0;
 	shim_reboot(d->unit);
@@ -1022,6 +1029,634 @@ static void test_records_are_small(void **state)
 	assert_in_range((after - before) * 4096 / 10000, 64, 110);
 }
 
+/* --- The fast depot only: what is listed ------------------------------------ */
+
+/* Handles that stackdepot/traces has listed at some time. */
+static unsigned int listed[20000], nr_listed;
+
+static int is_listed(unsigned int handle)
+{
+	for (unsigned int i = 0; i < nr_listed; i++)
+		if (listed[i] == handle)
+			return 1;
+	return 0;
+}
+
+static void list_all(void)
+{
+	char *text = shim_debugfs_read(d->unit, "stackdepot/traces", 4096, NULL, NULL);
+
+	for (const char *p = text; (p = strstr(p, "handle ")); p++) {
+		unsigned int handle = strtoul(p + strlen("handle "), NULL, 16);
+
+		if (is_listed(handle))
+			continue;
+		assert_in_range(nr_listed, 0, ARRAY_SIZE(listed) - 1);
+		listed[nr_listed++] = handle;
+	}
+	free(text);
+}
+
+/*
+ * What is listed must stay: the room of a record that goes again is given to the
+ * next one at once, and who reads the list may be at it.
+ */
+static void check_all_stayed(void)
+{
+	unsigned int before = nr_listed;
+	unsigned int *was = malloc(sizeof(listed));
+
+	memcpy(was, listed, sizeof(listed));
+	nr_listed = 0;
+	list_all();
+	for (unsigned int i = 0; i < before; i++)
+		if (!is_listed(was[i]))
+			fail_msg("%08x was listed, and is no trace any more", was[i]);
+	free(was);
+}
+
+static unsigned int race_n, race_flags, race_handle;
+
+/* Another CPU saves the same trace first, and then someone reads the list. */
+static void be_faster(void)
+{
+	unsigned int cpu = shim_self()->cpu;
+
+	shim_self()->cpu = (cpu + 1) % SHIM_NR_CPUS;
+	race_handle = save_as(race_n, 16, race_flags);
+	shim_self()->cpu = cpu;
+	list_all();
+}
+
+static void check_raced(unsigned int flags, unsigned int from)
+{
+	race_flags = flags | DEPOT_CAN_ALLOC;
+	for (race_n = from; race_n < from + 50; race_n++) {
+		unsigned int handle;
+
+		race_handle = 0;
+		shim_self()->irq_hook = be_faster;
+		handle = save_as(race_n, 16, race_flags);
+		shim_self()->irq_hook = NULL;
+		assert_int_not_equal(handle, 0);
+		assert_int_equal(handle, race_handle);
+	}
+	check_all_stayed();
+}
+
+static void test_raced_insert_is_not_listed(void **state)
+{
+	nr_listed = 0;
+	boot();
+	check_raced(0, 0);
+	check_raced(DEPOT_COUNT, 1000);
+	check_raced(DEPOT_GET, 2000);
+	assert_in_range(stat("raced"), 30, 150);
+	assert_int_equal(nr_listed, 150);
+}
+
+/* --- The fast depot only: traces whose hash is the same --------------------- */
+
+#define NR_ALIKE	24
+
+/* They differ in their outermost frame alone, so that they share neither it nor the others. */
+static unsigned int save_alike(unsigned int n, unsigned int flags)
+{
+	unsigned long entries[DEPOT_MAX_FRAMES];
+
+	fill(entries, DEPOT_MAX_FRAMES, 77);
+	entries[DEPOT_MAX_FRAMES - 1] = shim_text + 4UL * n;
+	return d->save_flags(entries, DEPOT_MAX_FRAMES, depot_gfp_kernel, flags);
+}
+
+static unsigned int alike[NR_ALIKE], alike_flags, alike_turn;
+
+static void save_all_alike(unsigned int flags)
+{
+	for (unsigned int n = 0; n < NR_ALIKE; n++) {
+		alike[n] = save_alike(n, flags);
+		assert_int_not_equal(alike[n], 0);
+		for (unsigned int m = 0; m < n; m++)
+			assert_int_not_equal(alike[m], alike[n]);
+	}
+}
+
+static void check_all_alike(unsigned int flags)
+{
+	for (unsigned int n = 0; n < NR_ALIKE; n++) {
+		assert_int_equal(save_alike(n, flags), alike[n]);
+		if (flags & DEPOT_GET)
+			d->put(alike[n]);
+	}
+}
+
+/* From large traces to small ones, until there is no room for any. */
+static void use_up_room(unsigned int flags)
+{
+	unsigned int n = 500000;
+
+	for (unsigned int nr = DEPOT_MAX_FRAMES; nr; nr /= 2) {
+		while (save_as(n, nr, flags)) {
+			n++;
+			assert_in_range(n, 0, 600000);
+		}
+		n++;
+	}
+}
+
+static void check_alike_at_limit(unsigned int get)
+{
+	boot_with("stack_depot_max_pools", "4");
+	expect_warnings();
+	save_all_alike(DEPOT_CAN_ALLOC | get);
+	use_up_room(DEPOT_CAN_ALLOC);
+	use_up_room(DEPOT_CAN_ALLOC | DEPOT_GET);
+	check_all_alike(DEPOT_CAN_ALLOC | get);
+	check_all_alike(get);
+	shim_nmi_enter();
+	check_all_alike(get);
+	shim_nmi_exit();
+}
+
+static void test_alike_are_found_at_the_limit(void **state)
+{
+	check_alike_at_limit(0);
+}
+
+static void test_alike_get_are_found_at_the_limit(void **state)
+{
+	check_alike_at_limit(DEPOT_GET);
+}
+
+static void check_alike_take_no_room(unsigned int get)
+{
+	boot();
+	save_all_alike(DEPOT_CAN_ALLOC | get);
+	for (unsigned int round = 0; round < 420; round++) {
+		unsigned long allocs, pools, bytes;
+
+		/* However full the pool in use is. */
+		save_as(1000 + round, 24, DEPOT_CAN_ALLOC | get);
+		allocs = shim_mem(d->unit).allocs;
+		pools = stat("pools");
+		bytes = stat("persistent_bytes");
+		check_all_alike(DEPOT_CAN_ALLOC | get);
+		assert_int_equal(shim_mem(d->unit).allocs, allocs);
+		assert_int_equal(stat("pools"), pools);
+		assert_int_equal(stat("persistent_bytes"), bytes);
+	}
+}
+
+static void test_alike_take_no_room(void **state)
+{
+	check_alike_take_no_room(0);
+}
+
+static void test_alike_get_take_no_room(void **state)
+{
+	check_alike_take_no_room(DEPOT_GET);
+}
+
+/* Another CPU, which fills the same pool: one of the others, and a small trace that is new. */
+static void save_another(void)
+{
+	unsigned int n = alike_turn++, cpu = shim_self()->cpu;
+
+	shim_self()->cpu = cpu ^ 4;
+	assert_int_equal(save_alike(n % NR_ALIKE, alike_flags), alike[n % NR_ALIKE]);
+	if (alike_flags & DEPOT_GET)
+		d->put(alike[n % NR_ALIKE]);
+	assert_int_not_equal(save_as(100000 + n, 1, alike_flags), 0);
+	shim_self()->cpu = cpu;
+}
+
+static void check_alike_of_two_cpus(unsigned int get)
+{
+	unsigned long pools;
+
+	boot();
+	alike_flags = DEPOT_CAN_ALLOC | get;
+	alike_turn = 0;
+	save_all_alike(alike_flags);
+	pools = stat("pools");
+	for (unsigned int round = 0; round < 420; round++) {
+		shim_self()->cpu ^= 4;
+		shim_self()->irq_hook = save_another;
+		check_all_alike(alike_flags);
+		shim_self()->irq_hook = NULL;
+	}
+	/* What is new takes 4 units at most, of the 1900 or so that a pool has. */
+	assert_in_range(stat("pools"), pools, pools + 2 + alike_turn * 4 / 1900);
+}
+
+static void test_alike_of_two_cpus(void **state)
+{
+	check_alike_of_two_cpus(0);
+}
+
+static void test_alike_get_of_two_cpus(void **state)
+{
+	check_alike_of_two_cpus(DEPOT_GET);
+}
+
+/* --- The fast depot only: limits, once more --------------------------------- */
+
+/* A trace that takes as much room as one can. */
+static unsigned int save_big(unsigned int n, unsigned int flags)
+{
+	unsigned long entries[DEPOT_MAX_FRAMES];
+
+	for (unsigned int i = 0; i < DEPOT_MAX_FRAMES; i++)
+		entries[i] = ((uint64_t)n << 20) + i;
+	shim_rcu_advance();
+	return d->save_flags(entries, DEPOT_MAX_FRAMES, depot_gfp_kernel, flags);
+}
+
+/* The number of a handle's pool. */
+static unsigned int pool_of(unsigned int handle)
+{
+	return handle >> 11;
+}
+
+static void boot_evict(const char *name, const char *value)
+{
+	assert_int_equal(shim_boot_param(d->unit, "stack_depot_policy", "evict"), 0);
+	boot_with(name, value);
+}
+
+/* Where traces are evicted, grace periods are asked for only where that may be done. */
+static void test_evict_in_any_context(void **state)
+{
+	unsigned int refused = 0, n;
+	unsigned long entries[16];
+
+	boot_evict("stack_depot_max_pools", "6");
+	for (n = 0; n < 20000; n++) {
+		unsigned int gfp = n & 1 ? depot_gfp_atomic : depot_gfp_nowait;
+		unsigned int flags = DEPOT_CAN_ALLOC | (n % 8 == 7 ? DEPOT_GET : 0);
+		unsigned int handle;
+
+		fill(entries, 16, n);
+		shim_rcu_advance();
+		switch (n / 1000 % 4) {
+		case 0:
+			shim_atomic_enter();
+			handle = d->save_flags(entries, 16, gfp, flags);
+			shim_atomic_exit();
+			break;
+		case 1:
+			shim_hardirq_enter();
+			handle = d->save_flags(entries, 16, gfp, flags);
+			shim_hardirq_exit();
+			break;
+		case 2:
+			shim_softirq_enter();
+			handle = d->save_flags(entries, 16, gfp, flags);
+			shim_softirq_exit();
+			break;
+		default:
+			handle = d->save_flags(entries, 16, depot_gfp_kernel, flags);
+			break;
+		}
+		if (handle && flags & DEPOT_GET)
+			d->put(handle);
+		refused += !handle;
+	}
+	assert_in_range(refused, 0, 200);
+	assert_in_range(stat("evicted_pools"), 20, 20000);
+}
+
+/* Printing may save a trace, or wake someone under a lock that the caller holds. */
+static void test_limit_warns_deferred(void **state)
+{
+	unsigned long deferred = shim_warnings_deferred();
+
+	boot_with("stack_depot_max_pools", "3");
+	expect_warnings();
+	use_up_room(DEPOT_CAN_ALLOC);
+	assert_non_null(strstr(shim_log(), "reached limit capacity"));
+	assert_int_equal(warnings(), 1);
+	assert_int_equal(shim_warnings_deferred() - deferred, 1);
+	assert_int_equal(shim_self()->deferring, 0);
+}
+
+static void test_evict_keeps_limit_bytes(void **state)
+{
+	const unsigned long limit = 128 * 1024;
+	unsigned int handle, pool = 0, refused = 0, n;
+
+	boot_evict("stack_depot_max_bytes", "128K");
+	for (n = 0; pool < 21000; n++) {
+		assert_in_range(n, 0, 4000000);
+		handle = save_big(n, DEPOT_CAN_ALLOC);
+		refused += !handle;
+		if (!handle || pool_of(handle) == pool)
+			continue;
+		pool = pool_of(handle);
+		if (stat("bytes") > limit)
+			fail_msg("%lu bytes after %u pools", stat("bytes"), pool);
+		assert_in_range(shim_mem(d->unit).pages * 4096, 0, limit);
+	}
+	assert_in_range(refused, 0, n / 100);
+}
+
+/* The least value of stack_depot_max_bytes= that is accepted, in KiB. */
+static unsigned int least_max_bytes(void)
+{
+	char text[16];
+
+	for (unsigned int kib = 4; kib <= 256; kib += 4) {
+		shim_log_clear();
+		snprintf(text, sizeof(text), "%uK", kib);
+		shim_boot_param(d->unit, "stack_depot_max_bytes", text);
+		if (!strstr(shim_log(), "stack_depot_max_bytes"))
+			return kib;
+		shim_reboot(d->unit);
+	}
+	fail_msg("a limit of 256 KiB isn't accepted");
+	return 0;
+}
+
+/*
+ * After 3000 traces of one kind, 3000 of the other: of these next to none may be
+ * refused, and the last ones none the less. Evictable ones are put at once.
+ */
+static void check_room_for(unsigned int get, unsigned int kib)
+{
+	unsigned int refused = 0, late = 0, n, handle;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%uK", kib);
+	boot_evict("stack_depot_max_bytes", text);
+	for (n = 0; n < 3000; n++)
+		save_as(n, 16, DEPOT_CAN_ALLOC | (get ^ DEPOT_GET));
+	for (n = 3000; n < 6000; n++) {
+		handle = save_as(n, 16, DEPOT_CAN_ALLOC | get);
+		if (handle && get)
+			d->put(handle);
+		refused += !handle;
+		late += !handle && n >= 5000;
+	}
+	if (refused > 60 || late > 20)
+		fail_msg("limit %s: of 3000 %s traces, %u are refused, %u of the last 1000", text,
+			 get ? "evictable" : "persistent", refused, late);
+	assert_in_range(stat("bytes"), 0, kib * 1024UL);
+	shim_reboot(d->unit);
+}
+
+static void test_evict_has_room_for_both(void **state)
+{
+	unsigned int least = least_max_bytes();
+
+	shim_reboot(d->unit);
+	for (unsigned int kib = least; kib <= 256; kib += 4) {
+		check_room_for(0, kib);
+		check_room_for(DEPOT_GET, kib);
+	}
+	boot();
+}
+
+/* A reader may be at an evicted pool's traces: nothing is stored there before it is done. */
+static void test_evicted_pools_wait_for_readers(void **state)
+{
+	unsigned int refused = 0, stored = 0;
+	unsigned long entries[16];
+
+	boot_evict("stack_depot_max_pools", "4");
+	shim_rcu_poll_advances = 0;
+	for (unsigned int n = 0; n < 5000; n++) {
+		fill(entries, 16, n);
+		if (d->save(entries, 16, depot_gfp_kernel))
+			stored++;
+		else
+			refused++;
+	}
+	/* Four pools' worth at most. */
+	assert_in_range(stored, 300, 4 * 2048 / 10);
+	assert_in_range(refused, 1000, 5000);
+	shim_rcu_poll_advances = 1;
+	assert_int_not_equal(save(6000, 16), 0);
+}
+
+/* --- The fast depot only: work, not time ------------------------------------ */
+
+static int open_counter(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+}
+
+/* Instructions of this thread so far; without a counter of them, its time. */
+static uint64_t work_done(int counter)
+{
+	struct timespec ts;
+	uint64_t value;
+
+	if (counter >= 0 && read(counter, &value, sizeof(value)) == sizeof(value))
+		return value;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* What 100 more pools take, at the least, until those numbered below @end have been used. */
+static uint64_t work_up_to(int counter, unsigned int end)
+{
+	static unsigned int n;
+	unsigned int pool = 0, next = 0;
+	uint64_t start = 0, least = -1ULL;
+
+	while (pool < end) {
+		unsigned int handle = save_big(n++, DEPOT_CAN_ALLOC);
+		uint64_t now;
+
+		assert_in_range(n, 0, 10000000);
+		pool = handle ? pool_of(handle) : pool;
+		if (pool < next)
+			continue;
+		now = work_done(counter);
+		if (next && now - start < least)
+			least = now - start;
+		start = now;
+		next = pool + 100;
+	}
+	return least;
+}
+
+/* One evictable pool that stays must not make each eviction look at all numbers since. */
+static void test_eviction_costs_the_same(void **state)
+{
+	int counter = open_counter();
+	uint64_t early, late;
+
+	boot_evict("stack_depot_max_pools", "8");
+	assert_int_not_equal(save_get(1, 16), 0);
+	early = work_up_to(counter, 5000);
+	work_up_to(counter, 58000);
+	late = work_up_to(counter, 63000);
+	print_message("# %s: %" PRIu64 " for 100 early pools, %" PRIu64 " for 100 late ones\n",
+		      counter >= 0 ? "instructions" : "ns", early, late);
+	if (counter >= 0)
+		close(counter);
+	/* The try that others disturbed least: by time, too, it tells. */
+	assert_true(2 * late < 5 * early);
+}
+
+/* --- The fast depot only: what is counted ----------------------------------- */
+
+static void test_wide_count(void **state)
+{
+	boot();
+	save(1, 16);
+	save_get(2, 16);
+	assert_int_equal(stat("wide_count"), 0);
+	save_big(1, DEPOT_CAN_ALLOC);
+	save_big(2, DEPOT_CAN_ALLOC | DEPOT_GET);
+	save_big(3, DEPOT_CAN_ALLOC | DEPOT_COUNT);
+	assert_int_equal(stat("wide_count"), 3);
+	save_big(1, DEPOT_CAN_ALLOC);
+	save_big(2, DEPOT_CAN_ALLOC | DEPOT_GET);
+	assert_int_equal(stat("wide_count"), 3);
+}
+
+/* A trace that is stored already isn't dropped. */
+static void test_failed_flat_copy_drops_nothing(void **state)
+{
+	static const char * const drops[] = {
+		"dropped_nomem", "dropped_limit", "dropped_contended",
+	};
+	unsigned int plain, get;
+	unsigned long before[3], *entries;
+
+	boot();
+	plain = save(1, DEPOT_MAX_FRAMES);
+	get = save_get(2, DEPOT_MAX_FRAMES);
+	shim_fail_all = 1;
+	use_up_room(DEPOT_CAN_ALLOC);
+	use_up_room(DEPOT_CAN_ALLOC | DEPOT_GET);
+	for (unsigned int i = 0; i < ARRAY_SIZE(drops); i++)
+		before[i] = stat(drops[i]);
+	assert_int_equal(d->fetch(plain, &entries), 0);
+	assert_null(entries);
+	assert_int_equal(d->fetch(get, &entries), 0);
+	assert_null(entries);
+	assert_int_equal(stat("flat_copies_failed"), 2);
+	for (unsigned int i = 0; i < ARRAY_SIZE(drops); i++)
+		assert_int_equal(stat(drops[i]), before[i]);
+	shim_fail_all = 0;
+	assert_true(is_trace(plain, 1, DEPOT_MAX_FRAMES));
+	assert_true(is_trace(get, 2, DEPOT_MAX_FRAMES));
+}
+
+static unsigned int arenas_held;
+
+/* Called with an arena's lock held: another CPU takes that of its own, then an NMI comes. */
+static void hold_next_arena(void)
+{
+	unsigned int cpu = shim_self()->cpu;
+
+	if (++arenas_held < 4) {
+		shim_self()->locked_hook = hold_next_arena;
+		shim_self()->cpu = (cpu + 1) % SHIM_NR_CPUS;
+		save_as(100000 + arenas_held, 16, DEPOT_GET);
+		shim_self()->cpu = cpu;
+	} else if (arenas_held == 4) {
+		shim_nmi_enter();
+		assert_int_equal(save_as(200000, 16, DEPOT_GET), 0);
+		shim_nmi_exit();
+	}
+}
+
+static void test_nmi_finds_all_arenas_locked(void **state)
+{
+	unsigned int fit = 0, first, cpu = shim_self()->cpu;
+	unsigned long nomem;
+
+	/* Each arena has a pool, which is full but for one trace. */
+	boot();
+	first = pool_of(save_get(0, 16));
+	do
+		fit++;
+	while (pool_of(save_get(fit, 16)) == first);
+	shim_reboot(d->unit);
+	boot();
+	for (unsigned int i = 0; i < 4; i++) {
+		unsigned int handle = 0;
+
+		shim_self()->cpu = (cpu + i) % SHIM_NR_CPUS;
+		for (unsigned int n = 0; n < fit; n++)
+			handle = save_get(10000 * i + n, 16);
+		d->put(handle);
+	}
+	shim_self()->cpu = cpu;
+	shim_rcu_advance();
+	shim_rcu_advance();
+
+	nomem = stat("dropped_nomem");
+	arenas_held = 0;
+	shim_self()->locked_hook = hold_next_arena;
+	save_as(100000, 16, DEPOT_GET);
+	shim_self()->locked_hook = NULL;
+	assert_in_range(arenas_held, 4, 100);
+	assert_int_equal(stat("dropped_contended"), 1);
+	assert_int_equal(stat("dropped_nomem"), nomem);
+}
+
+/* --- The fast depot only: frames that are nearly the same ------------------- */
+
+/* Traces that differ in one frame are two, whichever it is. */
+static void test_one_frame_differs(void **state)
+{
+	for (unsigned int nr = 1; nr <= DEPOT_MAX_FRAMES; nr += nr < 20 ? 1 : 11) {
+		unsigned int handles[DEPOT_MAX_FRAMES + 1];
+		unsigned long entries[DEPOT_MAX_FRAMES], got[DEPOT_MAX_FRAMES];
+
+		boot();
+		for (unsigned int at = 0; at <= nr; at++) {
+			fill(entries, nr, nr);
+			if (at < nr)
+				entries[at]++;
+			handles[at] = d->save(entries, nr, depot_gfp_kernel);
+			for (unsigned int i = 0; i < at; i++)
+				assert_int_not_equal(handles[i], handles[at]);
+			assert_int_equal(d->copy(handles[at], 0, got, nr), nr);
+			assert_memory_equal(got, entries, nr * sizeof(long));
+		}
+		shim_reboot(d->unit);
+	}
+	boot();
+}
+
+/*
+ * Outer frames whose hash is the same, more often than not, but the newest of which
+ * is another one: see depot_hash_finish(). They must not be shared.
+ */
+static void test_tails_of_the_same_hash(void **state)
+{
+	unsigned long entries[16], got[16];
+
+	boot();
+	for (unsigned int n = 0; n < 200; n++) {
+		for (unsigned int i = 0; i < 2; i++) {
+			unsigned int handle;
+
+			/* Of the newer frames, no four are the same. */
+			fill(entries, 16, 2 * n + i);
+			fill(entries + 8, 8, 10000 + n);
+			entries[8 + n % 2 * 4] += i;
+			handle = d->save(entries, 16, depot_gfp_kernel);
+			assert_int_equal(d->copy(handle, 0, got, 16), 16);
+			assert_memory_equal(got, entries, sizeof(entries));
+		}
+	}
+}
+
 /* --- Running them ---------------------------------------------------------- */
 
 #define TEST(name)	{ #name, test_##name }
@@ -1078,6 +1713,24 @@ static const struct {
 	TEST(save_before_init),
 	TEST(traces_file_while_growing),
 	TEST(records_are_small),
+	TEST(raced_insert_is_not_listed),
+	TEST(alike_are_found_at_the_limit),
+	TEST(alike_get_are_found_at_the_limit),
+	TEST(alike_take_no_room),
+	TEST(alike_get_take_no_room),
+	TEST(alike_of_two_cpus),
+	TEST(alike_get_of_two_cpus),
+	TEST(evict_in_any_context),
+	TEST(limit_warns_deferred),
+	TEST(evict_keeps_limit_bytes),
+	TEST(evict_has_room_for_both),
+	TEST(evicted_pools_wait_for_readers),
+	TEST(eviction_costs_the_same),
+	TEST(wide_count),
+	TEST(failed_flat_copy_drops_nothing),
+	TEST(nmi_finds_all_arenas_locked),
+	TEST(one_frame_differs),
+	TEST(tails_of_the_same_hash),
 };
 
 static struct CMUnitTest tests[2 * ARRAY_SIZE(both) + ARRAY_SIZE(fast_only)];
