@@ -64,6 +64,8 @@ struct shim_thread {
 	void (*locked_hook)(void);
 	/* Called before interrupts go off, as for a lock of any kind: others, or an interrupt. */
 	void (*irq_hook)(void);
+	/* After smp_mb__before_atomic(), for ThreadSanitizer. */
+	int fenced;
 	/* Inside printk_deferred_enter(). */
 	unsigned int deferring;
 } __attribute__((aligned(128)));	/* Per CPU, so no two in a cache line. */

@@ -106,6 +106,7 @@ struct handler_state {
 	unsigned int pins;
 	unsigned int context_nest;
 	unsigned int raw_locks;
+	int fenced;
 	int claimed;
 	int published;
 };
@@ -141,6 +142,8 @@ static int handler_enter(struct shim_thread *self)
 	self->context_nest = self->reader_nest;
 	state->raw_locks = self->raw_locks;
 	self->raw_locks = 0;
+	state->fenced = self->fenced;
+	self->fenced = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return 1;
 }
@@ -151,6 +154,7 @@ static void handler_exit(struct shim_thread *self)
 
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	self->raw_locks = state->raw_locks;
+	self->fenced = state->fenced;
 	self->context_nest = state->context_nest;
 	self->reader_nest--;
 	if (state->published)

@@ -80,6 +80,22 @@ static __always_inline void arch_##atomic##_##name(type i, atomic##_t *v)	\
 	__atomic_##op(&v->counter, expr, __ATOMIC_RELAXED);			\
 }
 
+#if __has_feature(thread_sanitizer)
+/* That of set_bit(), after smp_mb__before_atomic(). */
+#define SHIM_ATOMIC_OR(atomic, type)						\
+static __always_inline void arch_##atomic##_or(type i, atomic##_t *v)		\
+{										\
+	if (shim_self()->fenced)						\
+		__atomic_fetch_or(&v->counter, i, __ATOMIC_RELEASE);		\
+	else									\
+		__atomic_fetch_or(&v->counter, i, __ATOMIC_RELAXED);		\
+	shim_self()->fenced = 0;						\
+}
+#else
+#define SHIM_ATOMIC_OR(atomic, type)						\
+	SHIM_ATOMIC_VOID(or, atomic, type, fetch_or, i)
+#endif
+
 #define SHIM_ATOMIC_VALUE(name, atomic, type, op, expr, suffix, order)		\
 static __always_inline type							\
 arch_##atomic##_##name##suffix(type i, atomic##_t *v)				\
@@ -105,7 +121,7 @@ static __always_inline void arch_##atomic##_set(atomic##_t *v, type i)		\
 SHIM_ATOMIC_VOID(add, atomic, type, fetch_add, i)				\
 SHIM_ATOMIC_VOID(sub, atomic, type, fetch_sub, i)				\
 SHIM_ATOMIC_VOID(and, atomic, type, fetch_and, i)				\
-SHIM_ATOMIC_VOID(or, atomic, type, fetch_or, i)					\
+SHIM_ATOMIC_OR(atomic, type)							\
 SHIM_ATOMIC_VOID(xor, atomic, type, fetch_xor, i)				\
 SHIM_ATOMIC_VOID(andnot, atomic, type, fetch_and, ~i)				\
 SHIM_ATOMIC_VALUES(add_return, atomic, type, add_fetch, i)			\

@@ -4,6 +4,7 @@
 #define SHIM_ASM_BARRIER_H
 
 #include <linux/compiler.h>
+#include <shim/shim.h>
 
 #define __smp_mb()	__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define __smp_rmb()	__atomic_thread_fence(__ATOMIC_ACQUIRE)
@@ -25,6 +26,15 @@ do {										\
 		      __ATOMIC_ACQUIRE);					\
 	(typeof(*(p)))__shim_v;							\
 })
+
+/* ThreadSanitizer sees no fences: what follows is to be a release, see asm/atomic.h. */
+#if __has_feature(thread_sanitizer)
+#define __smp_mb__before_atomic()						\
+do {										\
+	__smp_mb();								\
+	shim_self()->fenced = 1;						\
+} while (0)
+#endif
 
 #include <asm-generic/barrier.h>
 
