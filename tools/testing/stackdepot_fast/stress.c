@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,11 +25,15 @@ static unsigned int max_ids = 50000;
 static unsigned int interrupts = 1;
 /* There is room for few traces: old ones are evicted. */
 static int evicting;
+/* In rounds, all threads save the same few traces, which are new, at the same time. */
+static int racing;
 
 /* Grows: traces up to here are saved. */
 static unsigned int nr_ids = 64;
 /* By id: the handle of a trace that is never freed; published as any pointer is. */
 static unsigned int handles[MAX_IDS];
+/* By id: as what the list of traces has it. */
+static unsigned int listed[MAX_IDS];
 static int stop;
 
 static struct worker {
@@ -91,15 +96,29 @@ static unsigned int make_trace(unsigned int id, unsigned long *entries)
 	}
 	/* It is to be told from all others. */
 	entries[0] = shim_text + 4UL * id;
-	if (r >> 60 == 0)
+	if (r >> 60 == 0 && nr > 1)
 		entries[nr / 2] = mix(r);
 	return nr;
 }
 
+static void check_frames(unsigned int id, unsigned int handle, const unsigned long *entries,
+			 unsigned int nr)
+{
+	unsigned long expect[DEPOT_MAX_FRAMES];
+	unsigned int want = make_trace(id, expect);
+
+	if (nr != want)
+		wrong("%08x has %u frames, not %u", handle, nr, want);
+	for (unsigned int i = 0; i < nr; i++)
+		if (entries[i] != expect[i])
+			wrong("%08x has %#lx as frame %u, not %#lx", handle, entries[i], i,
+			      expect[i]);
+}
+
 static void check(unsigned int id, unsigned int handle, int may_fail)
 {
-	unsigned long expect[DEPOT_MAX_FRAMES], copy[DEPOT_MAX_FRAMES], *entries = copy;
-	unsigned int nr = make_trace(id, expect), got;
+	unsigned long copy[DEPOT_MAX_FRAMES], *entries = copy;
+	unsigned int got;
 
 	/* What fetch() returns may go while we look at it, where traces are evicted. */
 	if (evicting && !is_refcounted(id)) {
@@ -109,14 +128,8 @@ static void check(unsigned int id, unsigned int handle, int may_fail)
 		got = depot->fetch(handle, &entries);
 	}
 
-	if (!got && may_fail)
-		return;
-	if (got != nr)
-		wrong("%08x fetches %u frames, not %u", handle, got, nr);
-	for (unsigned int i = 0; i < nr; i++)
-		if (entries[i] != expect[i])
-			wrong("%08x has %#lx as frame %u, not %#lx", handle, entries[i], i,
-			      expect[i]);
+	if (got || !may_fail)
+		check_frames(id, handle, entries, got);
 }
 
 /* Saves a trace that is never freed: it must have the same handle each time. */
@@ -294,6 +307,74 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* --- The list of traces ---------------------------------------------------- */
+
+/*
+ * Each trace that is listed was saved, as a whole. One that is never freed is listed
+ * as one handle for good: room that was taken for it in vain is nothing to be listed.
+ */
+static void check_listed(unsigned int handle, const unsigned long *entries, unsigned int nr,
+			 int stays)
+{
+	unsigned int id = (entries[0] - shim_text) / 4, was = 0;
+
+	if (entries[0] < shim_text || id >= __atomic_load_n(&nr_ids, __ATOMIC_RELAXED))
+		wrong("%08x is listed with %#lx as frame 0, which no trace has", handle,
+		      entries[0]);
+	check_frames(id, handle, entries, nr);
+	if (!stays || evicting)
+		return;
+	if (!__atomic_compare_exchange_n(&listed[id], &was, handle, 0, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED) && was != handle)
+		wrong("one trace is listed both as %08x and as %08x", was, handle);
+}
+
+static void read_traces(void (*between)(void *arg))
+{
+	char *text = shim_debugfs_read(depot->unit, "stackdepot/traces", 4096, between, NULL);
+	unsigned long entries[DEPOT_MAX_FRAMES];
+	char *p = text;
+
+	while (*p) {
+		unsigned int handle, nr;
+		int refs, len;
+
+		if (sscanf(p, "handle %x frames %u%n", &handle, &nr, &len) != 2 ||
+		    !nr || nr > DEPOT_MAX_FRAMES)
+			wrong("the list of traces has this:\n%.100s", p);
+		p += len;
+		refs = *p != '\n';
+		p = strchr(p, '\n') + 1;
+		for (unsigned int i = 0; i < nr; i++) {
+			entries[i] = strtoul(p, &p, 16);
+			if (*p++ != '\n')
+				wrong("the list of traces has this in %08x: %.100s", handle, p - 1);
+		}
+		if (*p++ != '\n')
+			wrong("the list of traces has more frames for %08x:\n%.100s", handle, p);
+		check_listed(handle, entries, nr, !refs);
+	}
+	free(text);
+}
+
+#define ROUND_IDS	200
+
+static pthread_barrier_t round_begins, round_ends;
+static unsigned int round_left;
+static uint64_t race_random;
+/* How often another thread was faster to save a trace. */
+static unsigned long raced;
+
+static void *read_until_stop(void *arg)
+{
+	/* An interrupt's traces are those of a worker. */
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		read_traces(NULL);
+		usleep(50000);
+	}
+	return NULL;
+}
+
 static unsigned long stat_value(const char *text, const char *name)
 {
 	const char *p = strstr(text, name);
@@ -336,15 +417,91 @@ static void finish(unsigned long long seed)
 	printf(" %lu traces for good, %lu pages\n", persistent, shim_mem(depot->unit).pages);
 	if (!saves || !puts || (interrupts && !nmis))
 		wrong("this was no stress");
+	if (racing)
+		printf("# %lu times others were faster\n", raced);
+	if (racing && raced < 100)
+		wrong("this was no race");
 	printf("ok - %s: %u threads at once%s\n", depot->name, nr_threads,
-	       evicting ? ", traces are evicted" : "");
+	       evicting ? ", traces are evicted" : racing ? ", all with the same new traces" : "");
+}
+
+/* --- Rounds ---------------------------------------------------------------- */
+
+/* Between the time that a record is written and that it can be found, others may be faster. */
+static void dawdle(void)
+{
+	if (self && next(&self->irq_random) % 8 == 0)
+		sched_yield();
+}
+
+static void *race(void *arg)
+{
+	sigset_t signals;
+
+	self = arg;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
+	shim_self()->irq_hook = dawdle;
+	for (;;) {
+		pthread_barrier_wait(&round_begins);
+		if (stop)
+			break;
+		if (interrupts)
+			pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+		for (unsigned int id = 0; id < ROUND_IDS; id++) {
+			if (!is_refcounted(id))
+				save_persistent(id, depot_gfp_kernel, DEPOT_CAN_ALLOC, 0);
+			else
+				save_refcounted(id, depot_gfp_kernel, DEPOT_CAN_ALLOC, 0);
+			if (self->nr_held > 8)
+				put_one(next(&self->random), 0);
+		}
+		while (self->nr_held)
+			put_one(0, 0);
+		pthread_sigmask(SIG_BLOCK, &signals, NULL);
+		__atomic_fetch_sub(&round_left, 1, __ATOMIC_RELEASE);
+		pthread_barrier_wait(&round_ends);
+	}
+	return NULL;
+}
+
+static void interrupt_one(void *arg)
+{
+	uint64_t r = next(&race_random);
+
+	if (interrupts && r % 4 == 0)
+		pthread_kill(workers[(r >> 8) % nr_threads].thread,
+			     r >> 32 & 1 ? SIGUSR1 : SIGUSR2);
+	shim_rcu_advance();
+}
+
+static void race_round(void)
+{
+	char *text;
+
+	nr_ids = ROUND_IDS;
+	memset(handles, 0, ROUND_IDS * sizeof(*handles));
+	memset(listed, 0, ROUND_IDS * sizeof(*listed));
+	round_left = nr_threads;
+	pthread_barrier_wait(&round_begins);
+	while (__atomic_load_n(&round_left, __ATOMIC_ACQUIRE))
+		read_traces(interrupt_one);
+	pthread_barrier_wait(&round_ends);
+	read_traces(NULL);
+	for (unsigned int id = 0; id < ROUND_IDS; id++)
+		if (listed[id] != handles[id])
+			wrong("a trace is %08x, but listed as %08x", handles[id], listed[id]);
+	text = shim_debugfs_read(depot->unit, "stackdepot/stats", 100, NULL, NULL);
+	raced += stat_value(text, "raced");
+	free(text);
 }
 
 static void say_usage(void)
 {
 	fprintf(stderr,
 		"usage: stress [--depot fast|upstream] [--seconds N] [--threads N] [--ids N] [--seed N]\n"
-		"              [--evict] [--no-interrupts]\n");
+		"              [--evict | --race] [--no-interrupts]\n");
 	exit(2);
 }
 
@@ -387,12 +544,14 @@ int main(int argc, char **argv)
 		{ "ids", required_argument, NULL, 'i' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "evict", no_argument, NULL, 'e' },
+		{ "race", no_argument, NULL, 'r' },
 		{ "no-interrupts", no_argument, NULL, 'x' },
 		{ }
 	};
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	unsigned long long seed = time(NULL), now, end;
 	unsigned long seconds = 5;
+	pthread_t reader;
 	uint64_t random;
 	sigset_t signals;
 	int c;
@@ -420,6 +579,9 @@ int main(int argc, char **argv)
 		case 'e':
 			evicting = 1;
 			break;
+		case 'r':
+			racing = 1;
+			break;
 		case 'x':
 			interrupts = 0;
 			break;
@@ -427,7 +589,9 @@ int main(int argc, char **argv)
 			say_usage();
 		}
 	}
-	if (optind != argc || max_ids < 64 || !nr_threads)
+	if (racing)
+		max_ids = ROUND_IDS;
+	if (optind != argc || max_ids < 64 || !nr_threads || (racing && (evicting || !depot->copy)))
 		say_usage();
 
 	boot();
@@ -440,15 +604,27 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGUSR1);
 	sigaddset(&signals, SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	pthread_barrier_init(&round_begins, NULL, nr_threads + 1);
+	pthread_barrier_init(&round_ends, NULL, nr_threads + 1);
 	for (unsigned int i = 0; i < nr_threads; i++) {
 		workers[i].random = mix(seed * MAX_THREADS + i);
 		workers[i].irq_random = mix(workers[i].random);
-		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+		pthread_create(&workers[i].thread, NULL, racing ? race : work, &workers[i]);
 	}
 
 	random = seed;
+	race_random = seed;
 	end = shim_time_ns() + seconds * 1000000000ULL;
-	while ((now = shim_time_ns()) < end) {
+	while (racing) {
+		race_round();
+		if (shim_time_ns() >= end)
+			break;
+		shim_reboot(depot->unit);
+		boot();
+	}
+	if (!racing && depot->copy)
+		pthread_create(&reader, NULL, read_until_stop, NULL);
+	while (!racing && (now = shim_time_ns()) < end) {
 		uint64_t r = next(&random);
 
 		if (interrupts)
@@ -462,6 +638,10 @@ int main(int argc, char **argv)
 		usleep(r >> 48 & 127);
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	if (racing)
+		pthread_barrier_wait(&round_begins);
+	else if (depot->copy)
+		pthread_join(reader, NULL);
 	for (unsigned int i = 0; i < nr_threads; i++)
 		pthread_join(workers[i].thread, NULL);
 	finish(seed);
