@@ -92,6 +92,67 @@ static void flood(void)
 	}
 }
 
+/* Traces for good that were listed in stackdepot/traces, as far as a handler has looked. */
+static unsigned int listed[400], nr_listed;
+
+static int is_listed(unsigned int handle)
+{
+	for (unsigned int i = 0; i < nr_listed; i++)
+		if (listed[i] == handle)
+			return 1;
+	return 0;
+}
+
+static void list_all(void)
+{
+	char *text = shim_debugfs_read(d->unit, "stackdepot/traces", 4096, NULL, NULL);
+
+	for (const char *p = text; (p = strstr(p, "handle ")); p++) {
+		unsigned int handle = strtoul(p + strlen("handle "), NULL, 16);
+		const char *refs = strstr(p, " references "), *end = strchr(p, '\n');
+
+		if (refs && refs < end)
+			continue;
+		if (!is_listed(handle) && nr_listed < ARRAY_SIZE(listed))
+			listed[nr_listed++] = handle;
+	}
+	free(text);
+}
+
+/* A record that an NMI can't store, as what it interrupted has the lock, is listed at no time. */
+static void check_listed(void)
+{
+	unsigned int was[ARRAY_SIZE(listed)], before = nr_listed;
+
+	memcpy(was, listed, sizeof(was));
+	nr_listed = 0;
+	list_all();
+	for (unsigned int i = 0; i < before; i++)
+		if (!is_listed(was[i]))
+			wrong("%08x was listed, and is no trace any more", was[i]);
+	nr_listed = 0;
+}
+
+static void save_in_nmi(void)
+{
+	unsigned long entries[DEPOT_MAX_FRAMES];
+
+	/* Another CPU reads the list. */
+	if (d->copy)
+		shim_self()->irq_hook = list_all;
+	trap.same = save(SAME, 0, 0);
+	trap.other = save(OTHER, 0, 0);
+	shim_self()->irq_hook = NULL;
+	/* Who finds a trace can read it. */
+	if (d->copy && trap.same &&
+	    d->copy(trap.same, 0, entries, DEPOT_MAX_FRAMES) != NR_FRAMES)
+		wrong("%08x was found, but can't be read", trap.same);
+	trap.refs = save(REFS, 0, DEPOT_GET);
+	/* Also from an NMI: the last reference, if what was interrupted has none. */
+	if (trap.refs)
+		d->put(trap.refs);
+}
+
 static void handler(void)
 {
 	/*
@@ -123,12 +184,7 @@ static void handler(void)
 		shim_hardirq_exit();
 		return;
 	}
-	trap.same = save(SAME, 0, 0);
-	trap.other = save(OTHER, 0, 0);
-	trap.refs = save(REFS, 0, DEPOT_GET);
-	/* Also from an NMI: the last reference, if what was interrupted has none. */
-	if (trap.refs)
-		d->put(trap.refs);
+	save_in_nmi();
 	shim_nmi_exit();
 }
 
@@ -326,6 +382,8 @@ static void check_all(unsigned int c)
 {
 	unsigned int handle, refs = cases[c].refs + (trap.hardirq && trap.refs);
 
+	if (d->copy)
+		check_listed();
 	if (trap.other) {
 		check(trap.other, OTHER);
 		if (save(OTHER, depot_gfp_kernel, DEPOT_CAN_ALLOC) != trap.other)
@@ -405,7 +463,7 @@ static void pending(void)
 
 static void say_usage(void)
 {
-	fprintf(stderr, "usage: step [--depot fast|upstream] [--stride N] [--seed N]\n");
+	fprintf(stderr, "usage: step [--depot fast|upstream] [--stride N] [--seed N] [--evict]\n");
 	exit(2);
 }
 
@@ -415,10 +473,11 @@ int main(int argc, char **argv)
 		{ "depot", required_argument, NULL, 'd' },
 		{ "stride", required_argument, NULL, 's' },
 		{ "seed", required_argument, NULL, 'r' },
+		{ "evict", no_argument, NULL, 'e' },
 		{ }
 	};
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
-	unsigned int stride = 1, seed = time(NULL);
+	unsigned int stride = 1, seed = time(NULL), only_evict = 0;
 	int c;
 
 	d = &fast_depot;
@@ -429,6 +488,8 @@ int main(int argc, char **argv)
 			stride = atoi(optarg);
 		else if (c == 'r')
 			seed = atoi(optarg);
+		else if (c == 'e')
+			only_evict = 1;
 		else if (c != 'd' || strcmp(optarg, "fast"))
 			say_usage();
 	}
@@ -438,7 +499,7 @@ int main(int argc, char **argv)
 	shim_irq_handler = pending;
 	printf("# --stride %u --seed %u\n", stride, seed);
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		if (cases[i].evict && !d->copy)
+		if ((cases[i].evict && !d->copy) || (only_evict && !cases[i].evict))
 			continue;
 		/* An NMI can't evict. */
 		for (int hardirq = cases[i].evict; hardirq < 2; hardirq++)
