@@ -80,6 +80,8 @@ struct torture_held {
  * @irq_held: a reference for each context, of which IN_THREAD has no use
  * @rest: until when each of them leaves the CPU to the others
  * @ops: operations in each context
+ * @stored: traces that were saved, in any context, and got a handle
+ * @refused: those that got none
  */
 struct torture_cpu {
 	struct task_struct *thread;
@@ -91,6 +93,8 @@ struct torture_cpu {
 	struct torture_held irq_held[NR_CONTEXTS];
 	u64 rest[NR_CONTEXTS];
 	unsigned long ops[NR_CONTEXTS];
+	unsigned long stored;
+	unsigned long refused;
 };
 
 static struct torture_cpu __percpu *torture_cpus;
@@ -168,6 +172,19 @@ static void torture_check_entries(const char *what, struct torture_held *held)
 
 /* === Operations of any context ============================================= */
 
+/*
+ * A trace may be refused at any time, but a depot that refused them all would pass
+ * each other check.
+ */
+static bool torture_stored(depot_stack_handle_t handle)
+{
+	if (handle)
+		this_cpu_inc(torture_cpus->stored);
+	else
+		this_cpu_inc(torture_cpus->refused);
+	return handle;
+}
+
 /* Save a trace that stays, or find it. */
 static void torture_save(struct rnd_state *rnd, gfp_t gfp, depot_flags_t flags)
 {
@@ -181,7 +198,7 @@ static void torture_save(struct rnd_state *rnd, gfp_t gfp, depot_flags_t flags)
 	slot = &torture_handles[!!(flags & STACK_DEPOT_FLAG_COUNT)][n];
 	before = READ_ONCE(*slot);
 	handle = stack_depot_save_flags(frames, nr, gfp, flags);
-	if (!handle)
+	if (!torture_stored(handle))
 		return;
 	torture_check("saved", handle, torture_key(n));
 	/* It was in the depot all the while. */
@@ -201,6 +218,7 @@ static void torture_get(struct rnd_state *rnd, struct torture_held *held,
 	held->entries = NULL;
 	held->handle = stack_depot_save_flags(frames, nr, gfp,
 					      flags | STACK_DEPOT_FLAG_GET);
+	torture_stored(held->handle);
 }
 
 static void torture_put(struct torture_held *held)
@@ -220,7 +238,7 @@ static noinline void torture_fused(gfp_t gfp, depot_flags_t flags)
 	unsigned long entry;
 
 	handle = stack_depot_save_current(0, gfp, flags);
-	if (!handle)
+	if (!torture_stored(handle))
 		return;
 	if (!stack_depot_copy(handle, 0, &entry, 1)) {
 		if (!torture_gone(handle))
@@ -677,7 +695,7 @@ static void torture_verify(void)
 
 static void torture_stop(void)
 {
-	unsigned long ops[NR_CONTEXTS] = { };
+	unsigned long ops[NR_CONTEXTS] = { }, stored = 0, refused = 0;
 	int n, i;
 
 	lockdep_assert_held(&torture_mutex);
@@ -692,15 +710,17 @@ static void torture_stop(void)
 			torture_put(&cpu->irq_held[i]);
 			ops[i] += cpu->ops[i];
 		}
+		stored += cpu->stored;
+		refused += cpu->refused;
 	}
 	torture_verify();
 	WRITE_ONCE(torture_running, false);
 	torture_free();
 	pr_info("%lu operations of threads, %lu in hardirq, %lu in softirq, %lu in NMI\n",
 		ops[IN_THREAD], ops[IN_HARDIRQ], ops[IN_SOFTIRQ], ops[IN_NMI]);
-	pr_info("end: %lu operations, %d errors\n",
+	pr_info("end: %lu operations, %d errors, %lu traces stored, %lu refused\n",
 		ops[IN_THREAD] + ops[IN_HARDIRQ] + ops[IN_SOFTIRQ] + ops[IN_NMI],
-		atomic_read(&torture_errors));
+		atomic_read(&torture_errors), stored, refused);
 }
 
 /* === How it is told ======================================================== */
