@@ -62,11 +62,23 @@ mutant()
 	run_child nice -n 5 timeout 300 "$@" >"$file" 2>&1 || status=$?
 	if [ "$status" -eq 0 ]; then
 		fail "mutant $name is noticed" "'$*' found nothing wrong"
-	elif grep -qE '^(WRONG|FAULT)|data race' "$file"; then
+	elif grep -qE '^(WRONG|FAULT|not ok)|data race|ERROR: AddressSanitizer' "$file"; then
 		pass "mutant $name is noticed"
 	else
 		fail "mutant $name is noticed" "'$*' ended with status $status for another reason: see $file"
 	fi
+}
+
+# One of this depot's own sources. The second line of its file is the program, and arguments.
+own_mutant()
+{
+	local name program
+	local -a arguments
+
+	name=$(basename "$1" .sed)
+	read -r program arguments < <(sed -n '2s/^# //p' "$1")
+	read -ra arguments <<<"$arguments"
+	CMOCKA_MESSAGE_OUTPUT=TAP mutant "own-$name" "$DEPOT/$program-own-$name" "${arguments[@]}"
 }
 
 fuzz()
@@ -133,6 +145,8 @@ run "property" 1 "$DEPOT/asan/property" --seconds "$SECONDS_EACH" --save "$DEPOT
 fuzz
 run "stress asan" 1 "$DEPOT/asan/stress" --seconds "$SECONDS_EACH"
 run "stress tsan" 1 "$DEPOT/tsan/stress" --seconds "$SECONDS_EACH"
+run "race asan" 1 "$DEPOT/asan/stress" --race --seconds "$((SECONDS_EACH / 3 + 1))"
+run "race tsan" 1 "$DEPOT/tsan/stress" --race --seconds "$((SECONDS_EACH / 3 + 1))"
 run "evicting asan" 1 "$DEPOT/asan/stress" --evict --seconds "$SECONDS_EACH"
 run "evicting tsan" 1 "$DEPOT/tsan/stress" --evict --seconds "$SECONDS_EACH"
 run "step" 18 "$DEPOT/asan/step" --stride 211
@@ -143,5 +157,8 @@ for m in $DEPOT_PROPERTY_MUTANTS; do
 done
 for m in $DEPOT_STRESS_MUTANTS; do
 	mutant "$m" "$DEPOT/tsan/stress-$m" --seconds 60
+done
+for sed in "$DEPOT_SOURCE"/mutants/own/*.sed; do
+	own_mutant "$sed"
 done
 finish depot
