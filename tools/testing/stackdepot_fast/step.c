@@ -463,7 +463,7 @@ static void pending(void)
 
 static void say_usage(void)
 {
-	fprintf(stderr, "usage: step [--depot fast|upstream] [--stride N] [--seed N] [--evict]\n");
+	fprintf(stderr, "usage: step [--depot fast|upstream] [--stride N] [--seed N]\n");
 	exit(2);
 }
 
@@ -473,11 +473,10 @@ int main(int argc, char **argv)
 		{ "depot", required_argument, NULL, 'd' },
 		{ "stride", required_argument, NULL, 's' },
 		{ "seed", required_argument, NULL, 'r' },
-		{ "evict", no_argument, NULL, 'e' },
 		{ }
 	};
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
-	unsigned int stride = 1, seed = time(NULL), only_evict = 0;
+	unsigned int stride = 1, seed = time(NULL);
 	int c;
 
 	d = &fast_depot;
@@ -488,8 +487,6 @@ int main(int argc, char **argv)
 			stride = atoi(optarg);
 		else if (c == 'r')
 			seed = atoi(optarg);
-		else if (c == 'e')
-			only_evict = 1;
 		else if (c != 'd' || strcmp(optarg, "fast"))
 			say_usage();
 	}
@@ -499,7 +496,7 @@ int main(int argc, char **argv)
 	shim_irq_handler = pending;
 	printf("# --stride %u --seed %u\n", stride, seed);
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		if ((cases[i].evict && !d->copy) || (only_evict && !cases[i].evict))
+		if (cases[i].evict && !d->copy)
 			continue;
 		/* An NMI can't evict. */
 		for (int hardirq = cases[i].evict; hardirq < 2; hardirq++)
