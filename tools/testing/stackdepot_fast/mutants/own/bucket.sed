@@ -1,3 +1,3 @@
 # A bucket is changed without its lock.
-# plain/stress --race --seconds 60
+# plain/step --stride 3
 s/if (!try_cmpxchg_acquire(bucket, &old, old | DEPOT_BUCKET_LOCK))/if (0)/
