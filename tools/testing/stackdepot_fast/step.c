@@ -109,9 +109,9 @@ static void list_all(void)
 
 	for (const char *p = text; (p = strstr(p, "handle ")); p++) {
 		unsigned int handle = strtoul(p + strlen("handle "), NULL, 16);
-		const char *refs = strstr(p, " references "), *end = strchr(p, '\n');
+		const char *what = " references ";
 
-		if (refs && refs < end)
+		if (memmem(p, strcspn(p, "\n"), what, strlen(what)))
 			continue;
 		if (!is_listed(handle) && nr_listed < ARRAY_SIZE(listed))
 			listed[nr_listed++] = handle;
