@@ -877,6 +877,7 @@ static __always_inline u32 *depot_bucket_lock(struct depot_table *table, u32 has
 	return bucket;
 }
 
+bool depot_table_started(const struct depot_table *table);
 bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc);
 void depot_table_grow(struct depot_table *table, gfp_t gfp, bool can_alloc);
 unsigned long depot_table_bytes(const struct depot_table *table);

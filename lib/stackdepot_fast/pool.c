@@ -144,7 +144,10 @@ static unsigned long depot_other_bytes(unsigned int leaves)
 	       depot_table_bytes(&depot_evictable) + leaves * PAGE_SIZE;
 }
 
-/* What the limit in bytes leaves for pools: leaves that are to come have their place. */
+/*
+ * What the limit in bytes leaves for pools. Where those take all that there is, leaves
+ * that are to come and the first page of the other table have their place.
+ */
 static unsigned long depot_bytes_for_pools(void)
 {
 	unsigned int leaves = depot_nr_leaves();
@@ -153,6 +156,8 @@ static unsigned long depot_bytes_for_pools(void)
 	if (depot_policy == DEPOT_EVICT)
 		leaves = max(leaves, DEPOT_EVICT_LEAVES);
 	other = depot_other_bytes(leaves);
+	if (depot_policy == DEPOT_EVICT && !depot_table_started(&depot_evictable))
+		other += PAGE_SIZE;
 	return depot_max_bytes > other ? depot_max_bytes - other : 0;
 }
 

@@ -236,7 +236,8 @@ bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc)
 	/* Pairs with the release below. */
 	if (smp_load_acquire(&table->geometry) != DEPOT_NOT_STARTED)
 		return true;
-	if (!can_alloc || !depot_may_grow(PAGE_SIZE))
+	/* With "evict" it has its place already. */
+	if (!can_alloc || !(depot_policy == DEPOT_EVICT || depot_may_grow(PAGE_SIZE)))
 		return false;
 	buckets = (u32 *)get_zeroed_page(gfp_nested_mask(gfp));
 	if (!buckets)
@@ -249,6 +250,18 @@ bool depot_table_start(struct depot_table *table, gfp_t gfp, bool can_alloc)
 	 */
 	cmpxchg(&table->geometry, DEPOT_NOT_STARTED, DEPOT_FIRST_GEOMETRY);
 	return true;
+}
+
+/**
+ * depot_table_started() - whether a table has buckets
+ * @table: the table
+ *
+ * Context: any.
+ * Return: true if it has.
+ */
+bool depot_table_started(const struct depot_table *table)
+{
+	return READ_ONCE(table->geometry) != DEPOT_NOT_STARTED;
 }
 
 /**
