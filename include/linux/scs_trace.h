@@ -163,10 +163,10 @@ scs_trace_verify_walk(unsigned long pc, unsigned long fp,
 }
 #endif
 
-/* Whether there is no shadow call stack on this machine, so that all traces are walks. */
+/* Whether there is no shadow call stack to read on this machine: all traces are walks. */
 static __always_inline bool scs_trace_walks(void)
 {
-	return !scs_is_enabled();
+	return !IS_ENABLED(CONFIG_SCS_TRACE_SHADOW) || !scs_is_enabled();
 }
 
 /**
