@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Proves where an arm64 shadow call stack rightly knows more than the frame records do. */
 
-#include <linux/ftrace.h>
-#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
@@ -22,13 +20,10 @@
 #define INSN_POP_X30		0xf85f8e5e	/* ldr x30, [x18, #-8]! */
 #define INSN_DROP		0xd1002252	/* sub x18, x18, #8 */
 #define INSN_DROP_PAIR		0xd1004252	/* sub x18, x18, #16 */
+#define INSN_POP_PAIR		0xa9ff7a49	/* ldp x9, x30, [x18, #-16]! */
+#define INSN_UNWIND		0x91002152	/* add x18, x10, #8 */
 #define INSN_SET_FP		0x910003fd	/* add x29, sp, #0 */
 #define INSN_SET_FP_MASK	0xff8003ff	/* with any other number for 0 */
-
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
-/* What ftrace_caller has on the stack, two records at the end of it. */
-#define FTRACE_FRAME	(sizeof(struct __arch_ftrace_regs) + 32)
-#endif
 
 /* More than any function has between a push and the record, or record and pop. */
 #define MAX_INSNS		64
@@ -114,54 +109,62 @@ static bool read_unprobed(unsigned long pc, u32 *insn)
 }
 
 /*
- * Whether the code at @pc goes on, with no branch in between, to the end of a
- * prologue, where x29 is made to point to the new record, or to the place in an
- * epilogue where x30 is popped, or in assembly taken off.
+ * How many entries there are, right above those of the records that x29 leads to,
+ * whose records the code at @pc either is going to make or has left. It is read on
+ * straight ahead, with no branch in between: in a prologue to where x29 is made to
+ * point to a new record, once or twice; in an epilogue to where x30 is popped, or in
+ * assembly what was pushed is taken off. A pair that is popped had two records,
+ * which are left one after the other right before.
  */
-static bool between_push_and_record(unsigned long pc)
+static unsigned int entries_ahead(unsigned long pc)
 {
-	unsigned int i;
+	unsigned int i, records = 0;
 	u32 insn;
 
 	for (i = 0; i < MAX_INSNS; i++, pc += AARCH64_INSN_SIZE) {
 		if (!read_unprobed(pc, &insn))
-			return false;
-		if ((insn & INSN_SET_FP_MASK) == INSN_SET_FP ||
-		    insn == INSN_POP_X30 || insn == INSN_DROP)
-			return true;
-		if (aarch64_insn_is_branch(insn) ||
-		    aarch64_insn_is_exception(insn) ||
-		    aarch64_insn_is_eret(insn))
-			return false;
+			break;
+		if ((insn & INSN_SET_FP_MASK) == INSN_SET_FP)
+			records++;
+		else if (insn == INSN_POP_X30 || insn == INSN_DROP)
+			return records ?: 1;
+		else if (insn == INSN_POP_PAIR)
+			return records ?: (i ? 1 : 2);
+		else if (aarch64_insn_is_branch(insn) ||
+			 aarch64_insn_is_exception(insn) ||
+			 aarch64_insn_is_eret(insn))
+			break;
 	}
-	return false;
+	return records;
 }
 
-/* Whether ftrace_caller was interrupted between its pushes and its first record. */
-static bool ftrace_pushed(const struct pt_regs *regs, unsigned long pc,
-			  const unsigned long *at)
-{
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
-	unsigned long size, offset;
-
-	return kallsyms_lookup_size_offset(pc, &size, &offset) &&
-	       pc - offset == (unsigned long)ftrace_caller &&
-	       READ_ONCE(at[-1]) == regs->regs[30] &&
-	       READ_ONCE(at[-2]) == regs->regs[9] &&
-	       /* x29 still points beyond where both records go. */
-	       regs->regs[29] >= regs->sp + FTRACE_FRAME &&
-	       between_push_and_record(pc);
-#else
-	return false;
-#endif
-}
-
-/* Whether it was interrupted right before it drops what it pushed. */
-static bool ftrace_drops(unsigned long pc)
+static bool at_insn(unsigned long pc, u32 wanted)
 {
 	u32 insn;
 
-	return read_unprobed(pc, &insn) && insn == INSN_DROP_PAIR;
+	return read_unprobed(pc, &insn) && insn == wanted;
+}
+
+static bool entry_is(const unsigned long *entry, unsigned long reg)
+{
+	return arch_scs_trace_strip(READ_ONCE(*entry)) ==
+	       ptrauth_strip_kernel_insn_pac(reg);
+}
+
+/*
+ * How many entries a BPF exception callback is going to take off with the next
+ * instruction, which lets x18 point one past the entry that x10 points to.
+ */
+static unsigned int entries_unwound(const struct pt_regs *regs, unsigned long pc,
+				    const unsigned long *at,
+				    const unsigned long *base)
+{
+	const unsigned long *found = (const unsigned long *)regs->regs[10];
+
+	if (!at_insn(pc, INSN_UNWIND) || regs->regs[10] & 7 ||
+	    found < base || found >= at || !entry_is(found, regs->regs[30]))
+		return 0;
+	return at - found - 1;
 }
 
 /* === Proofs =============================================================== */
@@ -182,12 +185,16 @@ static bool ftrace_drops(unsigned long pc)
  * return. Were F's record the one that x29 points to, the walk would have found
  * the same address there. From the interrupted instruction straight ahead the
  * code comes to where x29 is set to a new record, or where x30 is popped. So F is
- * active, and its caller is missing in the walk. The same holds for ftrace_caller
- * between its two records, whose x30 is the traced function.
+ * active, and its caller is missing in the walk. The same holds for code that makes
+ * two records, between the two: its x30 belongs to the second. And for a BPF
+ * exception, between the two instructions that take x29 and x18 back to the
+ * program that is left: x10 tells where its entry is, and x30 what that is.
  *
- * SCS_TRACE_EXPLAINED_FTRACE: ftrace_caller pushes two entries, x9 and x30, before
- * it makes two records, and drops them after it restored x29. The first place is
- * told by x9 and x30, the second by the instruction that is nowhere else.
+ * SCS_TRACE_EXPLAINED_FTRACE: ftrace_caller and BPF trampolines push two entries,
+ * x9 and x30, before they make two records. Where both registers are the two newest
+ * entries, and two records are still to be made or were just left, none of them is
+ * what x29 leads to. ftrace_caller drops its entries after it restored x29, by an
+ * instruction that is nowhere else.
  *
  * Return: how many entries the walk must miss, or 0 where there is no proof that
  * it must miss any. Any context.
@@ -198,21 +205,27 @@ unsigned int arch_scs_trace_extra(struct task_struct *tsk,
 				  enum scs_trace_verdict *verdict)
 {
 	const struct pt_regs *regs = interrupted_regs(tsk, at);
-	unsigned long pc, newest;
+	unsigned int ahead, unwound;
+	unsigned long pc;
 
 	if (!regs || at <= base)
 		return 0;
 	pc = unprobed_pc(regs);
-	newest = arch_scs_trace_strip(READ_ONCE(at[-1]));
+	ahead = entries_ahead(pc);
 
-	if (at - base >= 2 && (ftrace_pushed(regs, pc, at) || ftrace_drops(pc))) {
+	if (at - base >= 2 &&
+	    (at_insn(pc, INSN_DROP_PAIR) ||
+	     (ahead == 2 && entry_is(at - 1, regs->regs[30]) &&
+	      entry_is(at - 2, regs->regs[9])))) {
 		*verdict = SCS_TRACE_EXPLAINED_FTRACE;
 		return 2;
 	}
-	if (newest == ptrauth_strip_kernel_insn_pac(regs->regs[30]) &&
-	    between_push_and_record(pc)) {
+	if (ahead == 1 && entry_is(at - 1, regs->regs[30])) {
 		*verdict = SCS_TRACE_EXPLAINED_RECORD;
 		return 1;
 	}
-	return 0;
+	unwound = entries_unwound(regs, pc, at, base);
+	if (unwound)
+		*verdict = SCS_TRACE_EXPLAINED_RECORD;
+	return unwound;
 }
