@@ -116,16 +116,17 @@ arch_scs_trace_depth(const unsigned long *base, const unsigned long *sp)
 static __always_inline bool arch_scs_trace_stripped(void)
 {
 	return IS_ENABLED(CONFIG_ARM64_PTR_AUTH_KERNEL) &&
-	       IS_ENABLED(CONFIG_CC_IS_GCC);
+	       CONFIG_CLANG_VERSION < 150000;
 }
 
 /**
  * arch_scs_trace_strip() - the address that an entry stands for
  * @entry: an entry as it was read off a shadow call stack
  *
- * gcc signs the return address before it pushes it, clang after. What kernel
- * entry pushes is not signed and may be anything, so that only an address of the
- * kernel's half, which bit 55 tells also of a signed one, can be completed.
+ * clang 13 and 14 sign the return address before it is pushed, later ones after.
+ * What assembly, the BPF JIT and kernel entry push is not signed, and the latter
+ * may be anything, so that only an address of the kernel's half, which bit 55 tells
+ * also of a signed one, can be completed.
  *
  * Return: @entry without a pointer authentication code. Any context.
  */
