@@ -38,6 +38,10 @@
 
 #include <asm/bug.h>
 #include <asm/efi.h>
+#include <asm/insn.h>
+#include <asm/neon.h>
+#include <asm/patching.h>
+#include <asm/simd.h>
 #include <asm/stacktrace.h>
 
 #include <trace/events/error_report.h>
@@ -193,12 +197,22 @@ static void expect_same(struct kunit *test, struct shot *s, void *fn)
  */
 static void expect_same_or_left(struct kunit *test, struct shot *s, void *fn)
 {
-	if (scs_is_enabled() || !s->taken || s->nr[BY_SCS] >= 0) {
+	if (!scs_trace_walks() || !s->taken || s->nr[BY_SCS] >= 0) {
 		expect_same(test, s, fn);
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, s->nr[BY_SCS], -EOPNOTSUPP);
 	KUNIT_EXPECT_GT(test, s->nr[BY_WALK], 2);
+}
+
+/* Inlined, so that it is the same before and after what the caller calls. */
+static __always_inline const unsigned long *x18(void)
+{
+#ifdef CONFIG_SCS_TRACE_SHADOW
+	return arch_scs_trace_sp();
+#else
+	return NULL;
+#endif
 }
 
 /* A context that this kernel doesn't have. */
@@ -570,6 +584,161 @@ CANNOT(test_kprobe, "CONFIG_KPROBES is not set")
 CANNOT(test_kprobe_single_step, "CONFIG_KPROBES is not set")
 #endif
 
+/* === Each instruction of some code ======================================== */
+
+#define MAX_STEPS	512
+
+/**
+ * struct steps - what a probe on each instruction of some code saw
+ * @start: the first of them
+ * @left: whether the collector may leave traces to the frame-pointer unwinder
+ * @hits: how many traces were taken
+ * @extra: how many had entries that the walk lacks
+ * @most: how many such entries at most
+ * @wrong: how many lacked an entry of the walk, or differ without an explanation
+ * @bad: the first of those
+ * @bad_at: where it was taken
+ */
+static struct steps {
+	kprobe_opcode_t *start;
+	bool left;
+	unsigned int hits;
+	unsigned int extra;
+	int most;
+	unsigned int wrong;
+	struct shot bad;
+	kprobe_opcode_t *bad_at;
+} steps;
+
+#ifdef CONFIG_KPROBES
+/* Whether all that the walk told is there, in this order, whatever else is. */
+static bool walk_is_within(const struct shot *s)
+{
+	int i, j = 0;
+
+	for (i = 0; i < s->nr[BY_SCS]; i++)
+		if (j < s->nr[BY_WALK] &&
+		    s->entries[BY_SCS][i] == s->entries[BY_WALK][j])
+			j++;
+	return j == s->nr[BY_WALK];
+}
+
+#ifdef CONFIG_SCS_TRACE_VERIFY
+/* As the checker has it; the first entry lies in here. */
+static noinline bool is_explained(void)
+{
+	static unsigned long entries[MAX_ENTRIES];
+	int nr = scs_trace_save(entries, MAX_ENTRIES, 1);
+	bool explained = nr < 0 || scs_trace_compare(entries, nr, MAX_ENTRIES, 1) <
+				   SCS_TRACE_MISSING;
+
+	barrier();
+	return explained;
+}
+#else
+static bool is_explained(void)
+{
+	return true;
+}
+#endif
+
+static int step_pre(struct kprobe *kp, struct pt_regs *regs)
+{
+	int extra;
+
+	if (current != shot_task)
+		return 0;
+
+	arm(&shot);
+	shoot(&shot);
+	steps.hits++;
+	extra = shot.nr[BY_SCS] - shot.nr[BY_WALK];
+	if (shot.nr[BY_SCS] < 0 && steps.left)
+		return 0;
+	if (extra > 0)
+		steps.extra++;
+	steps.most = max(steps.most, extra);
+	if (walk_is_within(&shot) && is_explained())
+		return 0;
+	if (!steps.wrong++) {
+		steps.bad = shot;
+		steps.bad_at = kp->addr;
+	}
+	return 0;
+}
+
+/*
+ * Have @run called with a probe on each of @nr instructions from @start on, or, of
+ * more than MAX_STEPS, on the first and last of them. An exception there must neither
+ * disturb what the code does, nor find a frame record without an entry; the
+ * other way round there may be up to @most entries.
+ */
+static void step_through(struct kunit *test, void *start, size_t nr,
+			 void (*run)(struct kunit *test), int most, bool left)
+{
+	size_t i, n = 0, max = min_t(size_t, nr, MAX_STEPS);
+	struct kprobe **kps, *kp;
+
+	kps = kunit_kcalloc(test, max, sizeof(*kps), GFP_KERNEL);
+	kp = kunit_kcalloc(test, max, sizeof(*kp), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, kps);
+	KUNIT_ASSERT_NOT_NULL(test, kp);
+
+	memset(&steps, 0, sizeof(steps));
+	steps.start = start;
+	steps.left = left;
+	shot_task = current;
+	for (i = 0; i < max; i++) {
+		kp[n].addr = steps.start + (i < max / 2 ? i : nr - max + i);
+		kp[n].pre_handler = step_pre;
+		/* Some instructions can't be stepped over. */
+		if (register_kprobe(&kp[n])) {
+			memset(&kp[n], 0, sizeof(kp[n]));
+			continue;
+		}
+		kps[n] = &kp[n];
+		n++;
+	}
+	if (n) {
+		run(test);
+		unregister_kprobes(kps, n);
+	}
+	shot_task = NULL;
+
+	KUNIT_EXPECT_GT(test, n, nr / 4);
+	KUNIT_EXPECT_GT(test, steps.hits, 0);
+	KUNIT_EXPECT_LE(test, steps.most, most);
+	KUNIT_EXPECT_EQ(test, steps.wrong, 0);
+	kunit_info(test, "%ps: %zu of %zu instructions probed, %u hits, %u with more entries, %d at most\n",
+		   start, n, nr, steps.hits, steps.extra, steps.most);
+	if (!steps.wrong)
+		return;
+	kunit_err(test, "at instruction %td, %08x:\n", steps.bad_at - steps.start,
+		  le32_to_cpu(*steps.bad_at));
+	expect_same(test, &steps.bad, step_pre);
+}
+#else
+static void step_through(struct kunit *test, void *start, size_t nr,
+			 void (*run)(struct kunit *test), int most, bool left)
+{
+}
+#endif
+
+static void skip_without_kprobes(struct kunit *test)
+{
+	if (!IS_ENABLED(CONFIG_KPROBES))
+		kunit_skip(test, "CONFIG_KPROBES is not set");
+}
+
+static size_t nr_insns(struct kunit *test, void *fn)
+{
+	unsigned long size = 0, offset;
+
+	KUNIT_ASSERT_TRUE(test, kallsyms_lookup_size_offset((unsigned long)fn, &size,
+							    &offset));
+	return size / AARCH64_INSN_SIZE;
+}
+
 static vm_fault_t fault_shoot(const struct vm_special_mapping *sm,
 			      struct vm_area_struct *vma, struct vm_fault *vmf)
 {
@@ -658,6 +827,25 @@ static void test_ftrace_callback(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has(&shot, test_ftrace_callback));
 }
 
+static void call_ftrace_target(struct kunit *test)
+{
+	const unsigned long *before = x18();
+	int count = 0;
+
+	ftrace_target(&count);
+	KUNIT_EXPECT_EQ(test, count, 1);
+	KUNIT_EXPECT_PTR_EQ(test, x18(), before);
+}
+
+static void test_ftrace_each_instruction(struct kunit *test)
+{
+	skip_without_kprobes(test);
+	shoot_at(test, "ftrace_target", current);
+	step_through(test, ftrace_caller, nr_insns(test, ftrace_caller),
+		     call_ftrace_target, 2, false);
+	shoot_at_end();
+}
+
 static void test_kernel_page_fault(struct kunit *test)
 {
 	char *page = vmalloc(PAGE_SIZE), c;
@@ -674,6 +862,7 @@ static void test_kernel_page_fault(struct kunit *test)
 }
 #else
 CANNOT(test_ftrace_callback, "CONFIG_FUNCTION_TRACER is not set")
+CANNOT(test_ftrace_each_instruction, "CONFIG_FUNCTION_TRACER is not set")
 CANNOT(test_kernel_page_fault, "CONFIG_FUNCTION_TRACER is not set")
 #endif
 
@@ -749,6 +938,111 @@ static void test_overflow_stack(struct kunit *test)
 CANNOT(test_overflow_stack, "CONFIG_VMAP_STACK is not set")
 #endif
 
+/* === Cryptography ========================================================= */
+
+#if IS_BUILTIN(CONFIG_CRYPTO_CHACHA20_NEON) || IS_BUILTIN(CONFIG_CRYPTO_SHA256_ARM64)
+/* Behind the return there may be tables, which a breakpoint doesn't go well with. */
+static size_t nr_insns_to_ret(struct kunit *test, void *fn)
+{
+	size_t i, nr = nr_insns(test, fn);
+	u32 insn;
+
+	for (i = 0; i < nr; i++)
+		if (!aarch64_insn_read(fn + i * AARCH64_INSN_SIZE, &insn) &&
+		    aarch64_insn_is_ret(insn))
+			return i + 1;
+	return nr;
+}
+#endif
+
+#if IS_BUILTIN(CONFIG_CRYPTO_CHACHA20_NEON)
+asmlinkage void chacha_block_xor_neon(const u32 *state, u8 *dst, const u8 *src,
+				      int nrounds);
+asmlinkage void chacha_4block_xor_neon(const u32 *state, u8 *dst, const u8 *src,
+				       int nrounds, int bytes);
+asmlinkage void hchacha_block_neon(const u32 *state, u32 *out, int nrounds);
+
+static u8 chacha_out[64 + 256 + 32];
+
+static void run_chacha(struct kunit *test)
+{
+	const unsigned long *before = x18();
+	u32 state[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	u8 in[256] = { 10, 11, 12 };
+
+	memset(chacha_out, 0, sizeof(chacha_out));
+	kernel_neon_begin();
+	chacha_block_xor_neon(state, chacha_out, in, 20);
+	chacha_4block_xor_neon(state, chacha_out + 64, in, 20, 256);
+	hchacha_block_neon(state, (u32 *)(chacha_out + 64 + 256), 20);
+	kernel_neon_end();
+	KUNIT_EXPECT_PTR_EQ(test, x18(), before);
+}
+
+static void test_chacha_each_instruction(struct kunit *test)
+{
+	void *fns[] = { chacha_block_xor_neon, chacha_4block_xor_neon, hchacha_block_neon };
+	u8 expected[sizeof(chacha_out)];
+	int i;
+
+	skip_without_kprobes(test);
+	if (!may_use_simd())
+		kunit_skip(test, "NEON can't be used here");
+	run_chacha(test);
+	memcpy(expected, chacha_out, sizeof(expected));
+	for (i = 0; i < ARRAY_SIZE(fns); i++) {
+		step_through(test, fns[i], nr_insns_to_ret(test, fns[i]), run_chacha, 1,
+			     false);
+		KUNIT_EXPECT_MEMEQ(test, chacha_out, expected, sizeof(expected));
+	}
+}
+#else
+CANNOT(test_chacha_each_instruction, "CONFIG_CRYPTO_CHACHA20_NEON is not y")
+#endif
+
+#if IS_BUILTIN(CONFIG_CRYPTO_SHA256_ARM64)
+asmlinkage void sha256_block_data_order(u32 *digest, const void *data,
+					unsigned int blocks);
+asmlinkage void sha256_block_neon(u32 *digest, const void *data,
+				  unsigned int blocks);
+
+static u32 sha256_out[2][8];
+
+static void run_sha256(struct kunit *test)
+{
+	const unsigned long *before = x18();
+	u8 in[128] = { 1, 2, 3 };
+
+	memset(sha256_out, 1, sizeof(sha256_out));
+	sha256_block_data_order(sha256_out[0], in, 2);
+	kernel_neon_begin();
+	sha256_block_neon(sha256_out[1], in, 2);
+	kernel_neon_end();
+	KUNIT_EXPECT_PTR_EQ(test, x18(), before);
+}
+
+static void test_sha256_each_instruction(struct kunit *test)
+{
+	void *fns[] = { sha256_block_data_order, sha256_block_neon };
+	u32 expected[8];
+	int i;
+
+	skip_without_kprobes(test);
+	if (!may_use_simd())
+		kunit_skip(test, "NEON can't be used here");
+	run_sha256(test);
+	memcpy(expected, sha256_out[0], sizeof(expected));
+	for (i = 0; i < ARRAY_SIZE(fns); i++) {
+		step_through(test, fns[i], nr_insns_to_ret(test, fns[i]), run_sha256, 1,
+			     false);
+		KUNIT_EXPECT_MEMEQ(test, sha256_out[0], expected, sizeof(expected));
+		KUNIT_EXPECT_MEMEQ(test, sha256_out[1], expected, sizeof(expected));
+	}
+}
+#else
+CANNOT(test_sha256_each_instruction, "CONFIG_CRYPTO_SHA256_ARM64 is not y")
+#endif
+
 /* === BPF ================================================================== */
 
 #if defined(CONFIG_BPF_SYSCALL) && defined(CONFIG_BPF_JIT)
@@ -813,7 +1107,7 @@ static void free_prog(struct bpf_prog *prog)
 /* Run @prog; whatever it does, x18 must be what it was. */
 static noinline u64 run_prog(struct kunit *test, struct bpf_prog *prog)
 {
-	const unsigned long *before = arch_scs_trace_sp();
+	const unsigned long *before = x18();
 	u64 ret;
 
 	arm(&shot);
@@ -822,7 +1116,7 @@ static noinline u64 run_prog(struct kunit *test, struct bpf_prog *prog)
 	ret = bpf_prog_run(prog, NULL);
 	rcu_read_unlock();
 	migrate_enable();
-	KUNIT_EXPECT_PTR_EQ(test, arch_scs_trace_sp(), before);
+	KUNIT_EXPECT_PTR_EQ(test, x18(), before);
 	return ret;
 }
 
@@ -918,6 +1212,86 @@ static void test_bpf_tail_call(struct kunit *test)
 }
 
 /*
+ * No probe can be put in what the JIT made. It runs as well where it was copied to,
+ * in the place of this function.
+ */
+static noinline notrace void jit_copy(void)
+{
+	asm volatile(".rept	512\n"
+		     "nop\n"
+		     ".endr\n");
+}
+
+static void *copy_jit(struct kunit *test, void *image, size_t len)
+{
+	size_t i;
+	u32 insn;
+
+	KUNIT_ASSERT_LE(test, len, 512 * AARCH64_INSN_SIZE);
+	for (i = 0; i < len; i += AARCH64_INSN_SIZE) {
+		KUNIT_ASSERT_EQ(test, aarch64_insn_read(image + i, &insn), 0);
+		KUNIT_ASSERT_EQ(test, aarch64_insn_patch_text_nosync((void *)jit_copy + i,
+								     insn), 0);
+	}
+	kick_all_cpus_sync();
+	return jit_copy;
+}
+
+static struct bpf_prog *stepped_prog;
+
+static void run_stepped_prog(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, run_prog(test, stepped_prog), 42);
+}
+
+static void test_bpf_each_instruction(struct kunit *test)
+{
+	typeof(inner_prog->bpf_func) jited;
+	struct bpf_prog *prog;
+
+	skip_without_kprobes(test);
+	prog = new_outer_prog(test, false);
+	jited = prog->bpf_func;
+	inner_prog = new_shoot_prog(test);
+	stepped_prog = prog;
+	prog->bpf_func = copy_jit(test, (void *)jited, prog->jited_len);
+	step_through(test, jit_copy, prog->jited_len / AARCH64_INSN_SIZE,
+		     run_stepped_prog, 1, false);
+	prog->bpf_func = jited;
+	free_prog(inner_prog);
+	free_prog(prog);
+}
+
+/*
+ * Where the callback has taken x29 back but not yet x18, what it has left is still
+ * on the shadow call stack: bpf_throw(), its caller and the like.
+ */
+static void test_bpf_exception_each_instruction(struct kunit *test)
+{
+	const struct bpf_insn insns[] = {
+		CALL(helper_throw),
+		BPF_MOV64_IMM(BPF_REG_0, 1),
+		BPF_EXIT_INSN(),
+	};
+	struct bpf_prog *prog, *callback;
+
+	skip_without_kprobes(test);
+	callback = new_outer_prog(test, true);
+	inner_prog = new_shoot_prog(test);
+	prog = new_prog(test, insns, sizeof(insns), true, false);
+	prog->aux->bpf_exception_cb = copy_jit(test, (void *)callback->bpf_func,
+					       callback->jited_len);
+	stepped_prog = prog;
+	step_through(test, jit_copy, callback->jited_len / AARCH64_INSN_SIZE,
+		     run_stepped_prog, 8, false);
+	/* That is one place. In the epilogue there are up to three, with one entry. */
+	KUNIT_EXPECT_LE(test, steps.extra, 4);
+	free_prog(prog);
+	free_prog(inner_prog);
+	free_prog(callback);
+}
+
+/*
  * The program that throws is entered, a C function in between, from the one that
  * is left; the trace is taken in the callback, which takes the latter's place.
  */
@@ -957,10 +1331,10 @@ static void tramp_release(struct percpu_ref *ref)
 
 static noinline int call_bpf_traced(struct kunit *test)
 {
-	const unsigned long *before = arch_scs_trace_sp();
+	const unsigned long *before = x18();
 	int ret = bpf_traced(41);
 
-	KUNIT_EXPECT_PTR_EQ(test, arch_scs_trace_sp(), before);
+	KUNIT_EXPECT_PTR_EQ(test, x18(), before);
 	return ret;
 }
 
@@ -1039,6 +1413,8 @@ CANNOT(test_bpf_tail_call, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
 CANNOT(test_bpf_exception, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
 CANNOT(test_bpf_trampoline_entry, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
 CANNOT(test_bpf_trampoline_exit, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
+CANNOT(test_bpf_each_instruction, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
+CANNOT(test_bpf_exception_each_instruction, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
 #endif
 
 /* === CPUs, suspend, firmware ============================================== */
@@ -1183,7 +1559,7 @@ static enum hrtimer_restart hrtimer_efi(struct hrtimer *timer)
  */
 static void test_efi_runtime_call(struct kunit *test)
 {
-	const unsigned long *before = arch_scs_trace_sp();
+	const unsigned long *before = x18();
 	efi_status_t status = EFI_SUCCESS;
 	efi_time_cap_t cap;
 	efi_time_t tm;
@@ -1203,18 +1579,44 @@ static void test_efi_runtime_call(struct kunit *test)
 	migrate_enable();
 	hrtimer_cancel(&irq.spinner.hrtimer);
 	KUNIT_EXPECT_EQ(test, status, EFI_SUCCESS);
-	KUNIT_EXPECT_PTR_EQ(test, arch_scs_trace_sp(), before);
+	KUNIT_EXPECT_PTR_EQ(test, x18(), before);
 	KUNIT_ASSERT_TRUE(test, shot.taken);
 	KUNIT_EXPECT_EQ(test, shot.nr[BY_SCS],
-			scs_is_enabled() ? -EFAULT : -EOPNOTSUPP);
+			scs_trace_walks() ? -EOPNOTSUPP : -EFAULT);
 	KUNIT_EXPECT_GT(test, shot.nr[BY_WALK], 2);
 
 	arm(&shot);
 	shoot(&shot);
 	expect_same(test, &shot, test_efi_runtime_call);
 }
+
+static void run_efi_call(struct kunit *test)
+{
+	const unsigned long *before = x18();
+	efi_time_cap_t cap;
+	efi_time_t tm;
+
+	migrate_disable();
+	arch_efi_call_virt_setup();
+	KUNIT_EXPECT_EQ(test, arch_efi_call_virt(efi.runtime, get_time, &tm, &cap),
+			EFI_SUCCESS);
+	arch_efi_call_virt_teardown();
+	migrate_enable();
+	KUNIT_EXPECT_PTR_EQ(test, x18(), before);
+}
+
+/* Between two stacks, the walk has none of the task's entries. */
+static void test_efi_each_instruction(struct kunit *test)
+{
+	skip_without_kprobes(test);
+	if (!efi_enabled(EFI_RUNTIME_SERVICES))
+		kunit_skip(test, "not booted by EFI firmware");
+	step_through(test, __efi_rt_asm_wrapper, nr_insns(test, __efi_rt_asm_wrapper),
+		     run_efi_call, 0, true);
+}
 #else
 CANNOT(test_efi_runtime_call, "CONFIG_EFI is not set")
+CANNOT(test_efi_each_instruction, "CONFIG_EFI is not set")
 #endif
 
 /* === Tasks that end ======================================================= */
@@ -1395,20 +1797,26 @@ static struct kunit_case context_test_cases[] = {
 	KUNIT_CASE(test_hardware_single_step),
 	KUNIT_CASE(test_user_access_fault),
 	KUNIT_CASE(test_ftrace_callback),
+	KUNIT_CASE(test_ftrace_each_instruction),
 	KUNIT_CASE(test_kernel_page_fault),
 	KUNIT_CASE(test_kretprobe_after_handlers),
 	KUNIT_CASE(test_overflow_stack),
+	KUNIT_CASE(test_chacha_each_instruction),
+	KUNIT_CASE(test_sha256_each_instruction),
 	KUNIT_CASE(test_bpf_program),
 	KUNIT_CASE(test_bpf_program_nested),
 	KUNIT_CASE(test_bpf_tail_call),
 	KUNIT_CASE(test_bpf_exception),
 	KUNIT_CASE(test_bpf_trampoline_entry),
 	KUNIT_CASE(test_bpf_trampoline_exit),
+	KUNIT_CASE(test_bpf_each_instruction),
+	KUNIT_CASE(test_bpf_exception_each_instruction),
 	KUNIT_CASE(test_cpu_going_down),
 	KUNIT_CASE(test_cpu_after_hotplug),
 	KUNIT_CASE(test_secondary_cpu_coming_up),
 	KUNIT_CASE(test_suspend_to_idle),
 	KUNIT_CASE(test_efi_runtime_call),
+	KUNIT_CASE(test_efi_each_instruction),
 	KUNIT_CASE(test_kthread_exit),
 	KUNIT_CASE(test_user_task_exit),
 	KUNIT_CASE(test_task_without_stack),
