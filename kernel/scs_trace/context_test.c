@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 
 #include <linux/bpf.h>
+#include <linux/bug.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/cpufeature.h>
@@ -36,7 +37,6 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
-#include <asm/bug.h>
 #include <asm/efi.h>
 #include <asm/insn.h>
 #include <asm/neon.h>
@@ -714,7 +714,7 @@ static void step_through(struct kunit *test, void *start, size_t nr,
 	if (!steps.wrong)
 		return;
 	kunit_err(test, "at instruction %td, %08x:\n", steps.bad_at - steps.start,
-		  le32_to_cpu(*steps.bad_at));
+		  le32_to_cpu((__force __le32)*steps.bad_at));
 	expect_same(test, &steps.bad, step_pre);
 }
 #else
