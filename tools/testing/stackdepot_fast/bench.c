@@ -310,7 +310,7 @@ static void say_usage(void)
 		"           calls a second, both depots in turn, medians\n"
 		"       valgrind --tool=callgrind --instr-atstart=no --collect-atstart=no\n"
 		"           bench --count fast|upstream [--traces N] [--frames N]\n"
-		"           instructions: callgrind-cost.sh adds them up\n");
+		"           instructions: cost.sh adds them up\n");
 	exit(2);
 }
 
