@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 #include "depot.h"
+#include "listed.h"
 
 #if defined(__x86_64__)
 
@@ -95,41 +96,18 @@ static void flood(void)
 /* Traces for good that were listed in stackdepot/traces, as far as a handler has looked. */
 static unsigned int listed[400], nr_listed;
 
-static int is_listed(unsigned int handle)
-{
-	for (unsigned int i = 0; i < nr_listed; i++)
-		if (listed[i] == handle)
-			return 1;
-	return 0;
-}
-
 static void list_all(void)
 {
-	char *text = shim_debugfs_read(d->unit, "stackdepot/traces", 4096, NULL, NULL);
-
-	for (const char *p = text; (p = strstr(p, "handle ")); p++) {
-		unsigned int handle = strtoul(p + strlen("handle "), NULL, 16);
-		const char *what = " references ";
-
-		if (memmem(p, strcspn(p, "\n"), what, strlen(what)))
-			continue;
-		if (!is_listed(handle) && nr_listed < ARRAY_SIZE(listed))
-			listed[nr_listed++] = handle;
-	}
-	free(text);
+	nr_listed = list_traces(d, listed, nr_listed, ARRAY_SIZE(listed), 1);
 }
 
 /* A record that an NMI can't store, as what it interrupted has the lock, is listed at no time. */
 static void check_listed(void)
 {
-	unsigned int was[ARRAY_SIZE(listed)], before = nr_listed;
+	unsigned int lost = list_lost(d, listed, nr_listed, 1);
 
-	memcpy(was, listed, sizeof(was));
-	nr_listed = 0;
-	list_all();
-	for (unsigned int i = 0; i < before; i++)
-		if (!is_listed(was[i]))
-			wrong("%08x was listed, and is no trace any more", was[i]);
+	if (lost)
+		wrong("%08x was listed, and is no trace any more", lost);
 	nr_listed = 0;
 }
 

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "depot.h"
+#include "listed.h"
 
 /* The depot under test. */
 static const struct depot *d;
@@ -1034,27 +1035,9 @@ static void test_records_are_small(void **state)
 /* Handles that stackdepot/traces has listed at some time. */
 static unsigned int listed[20000], nr_listed;
 
-static int is_listed(unsigned int handle)
-{
-	for (unsigned int i = 0; i < nr_listed; i++)
-		if (listed[i] == handle)
-			return 1;
-	return 0;
-}
-
 static void list_all(void)
 {
-	char *text = shim_debugfs_read(d->unit, "stackdepot/traces", 4096, NULL, NULL);
-
-	for (const char *p = text; (p = strstr(p, "handle ")); p++) {
-		unsigned int handle = strtoul(p + strlen("handle "), NULL, 16);
-
-		if (is_listed(handle))
-			continue;
-		assert_in_range(nr_listed, 0, ARRAY_SIZE(listed) - 1);
-		listed[nr_listed++] = handle;
-	}
-	free(text);
+	nr_listed = list_traces(d, listed, nr_listed, ARRAY_SIZE(listed), 0);
 }
 
 /*
@@ -1063,16 +1046,10 @@ static void list_all(void)
  */
 static void check_all_stayed(void)
 {
-	unsigned int before = nr_listed;
-	unsigned int *was = malloc(sizeof(listed));
+	unsigned int lost = list_lost(d, listed, nr_listed, 0);
 
-	memcpy(was, listed, sizeof(listed));
-	nr_listed = 0;
-	list_all();
-	for (unsigned int i = 0; i < before; i++)
-		if (!is_listed(was[i]))
-			fail_msg("%08x was listed, and is no trace any more", was[i]);
-	free(was);
+	if (lost)
+		fail_msg("%08x was listed, and is no trace any more", lost);
 }
 
 static unsigned int race_n, race_flags, race_handle;
