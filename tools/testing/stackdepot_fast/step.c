@@ -131,13 +131,22 @@ static void save_in_nmi(void)
 		d->put(trap.refs);
 }
 
+/*
+ * Whether another task may run here for as long as it likes: nothing keeps a
+ * grace period from ending, nor is anything turned off, of which one may be true
+ * without the other between the steps of turning interrupts off or on.
+ */
+static int may_be_preempted(void)
+{
+	const struct shim_thread *self = shim_self();
+
+	return !self->reader_nest && !self->irqs_off && !self->preempt_off;
+}
+
 static void handler(void)
 {
-	/*
-	 * Where nothing keeps a grace period from ending, another task may run for
-	 * as long as it likes; elsewhere, an interrupt may come.
-	 */
-	if (trap.evict && !shim_self()->reader_nest) {
+	/* Where no other task may run, an interrupt may come. */
+	if (trap.evict && may_be_preempted()) {
 		trap.came++;
 		flood();
 		return;
@@ -441,7 +450,7 @@ static void pending(void)
 
 static void say_usage(void)
 {
-	fprintf(stderr, "usage: step [--depot fast|upstream] [--stride N] [--seed N]\n");
+	fprintf(stderr, "usage: step [--depot fast|upstream] [--stride N] [--seed N] [--evict]\n");
 	exit(2);
 }
 
@@ -451,11 +460,12 @@ int main(int argc, char **argv)
 		{ "depot", required_argument, NULL, 'd' },
 		{ "stride", required_argument, NULL, 's' },
 		{ "seed", required_argument, NULL, 'r' },
+		{ "evict", no_argument, NULL, 'e' },
 		{ }
 	};
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
 	unsigned int stride = 1, seed = time(NULL);
-	int c;
+	int evict_only = 0, c;
 
 	d = &fast_depot;
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -465,6 +475,8 @@ int main(int argc, char **argv)
 			stride = atoi(optarg);
 		else if (c == 'r')
 			seed = atoi(optarg);
+		else if (c == 'e')
+			evict_only = 1;
 		else if (c != 'd' || strcmp(optarg, "fast"))
 			say_usage();
 	}
@@ -474,7 +486,7 @@ int main(int argc, char **argv)
 	shim_irq_handler = pending;
 	printf("# --stride %u --seed %u\n", stride, seed);
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		if (cases[i].evict && !d->copy)
+		if (cases[i].evict ? !d->copy : evict_only)
 			continue;
 		/* An NMI can't evict. */
 		for (int hardirq = cases[i].evict; hardirq < 2; hardirq++)
