@@ -37,7 +37,7 @@ struct scs_trace_span {
  */
 enum scs_trace_reason {
 	SCS_TRACE_OFF,		/* switched off by parameter or debugfs */
-	SCS_TRACE_NO_SCS,	/* dynamic SCS: not in use on this CPU, or not yet */
+	SCS_TRACE_NO_SCS,	/* none, not in use on this CPU or not yet, or not wanted */
 	SCS_TRACE_HOOKED,	/* a tracer has replaced return addresses */
 	SCS_TRACE_UNKNOWN_STACK,	/* x18 points into no known shadow stack */
 	SCS_TRACE_CORRUPTED,	/* the end marker was overwritten */
@@ -71,7 +71,7 @@ struct scs_trace_source {
  * @walks_declined: refused ones that such a walk could not give either
  * @peeks: traces that were read in place; not atomic for the sake of speed, so
  *	that an interrupt in the middle may cost the count of some
- * @plain_walks: walks on a kernel without shadow call stacks, not counted among
+ * @plain_walks: walks where no shadow call stack is read, not counted among
  *	@fallbacks and @walks; not atomic either
  * @plain_walk_frames: entries handed out in them
  *
@@ -93,6 +93,22 @@ struct scs_trace_counters {
 
 DECLARE_PER_CPU(struct scs_trace_counters, scs_trace_counters);
 DECLARE_STATIC_KEY_TRUE(scs_trace_enabled);
+DECLARE_STATIC_KEY_TRUE(scs_trace_shadow);
+
+/**
+ * enum scs_trace_mode - where traces are taken from
+ * @SCS_TRACE_MODE_OFF: the frame-pointer unwinder
+ * @SCS_TRACE_MODE_WALK: the collector's own walk over frame records
+ * @SCS_TRACE_MODE_ON: shadow call stacks, and that walk where they don't tell
+ */
+enum scs_trace_mode {
+	SCS_TRACE_MODE_OFF,
+	SCS_TRACE_MODE_WALK,
+	SCS_TRACE_MODE_ON,
+};
+
+enum scs_trace_mode scs_trace_mode(void);
+void scs_trace_set_mode(enum scs_trace_mode mode);
 
 /*
  * The function graph tracer and kretprobes put their own return address in the
@@ -163,14 +179,15 @@ scs_trace_verify_walk(unsigned long pc, unsigned long fp,
 }
 #endif
 
-/* Whether there is no shadow call stack to read on this machine: all traces are walks. */
+/* Whether no shadow call stack is to be read, or there is none: all traces are walks. */
 static __always_inline bool scs_trace_walks(void)
 {
-	return !IS_ENABLED(CONFIG_SCS_TRACE_SHADOW) || !scs_is_enabled();
+	return !IS_ENABLED(CONFIG_SCS_TRACE_SHADOW) || !scs_is_enabled() ||
+	       !static_branch_likely(&scs_trace_shadow);
 }
 
 /**
- * scs_trace_walk() - follow frame records, on a kernel without shadow call stacks
+ * scs_trace_walk() - follow frame records, where no shadow call stack is read
  * @pc: the first entry, a return address
  * @fp: the frame pointer of the function that @pc lies in
  * @store: where to put the entries, the newest first
@@ -209,7 +226,7 @@ static __always_inline bool scs_trace_plain(const unsigned long *sp,
 {
 	*depth = arch_scs_trace_depth(task_scs(current), sp);
 
-	return likely(static_branch_likely(&scs_trace_enabled) &&
+	return likely(static_branch_likely(&scs_trace_shadow) &&
 		      scs_is_enabled() && *depth < SCS_TRACE_MAX_DEPTH &&
 		      !scs_trace_hooked(current));
 }

@@ -88,7 +88,8 @@ static int scs_trace_save_slow(unsigned long *store, unsigned int size,
  * Context: any, NMI included. Never sleeps, takes no locks.
  * Return: the number of entries stored, off the shadow call stack or else off the
  * frame records; or, where neither can be vouched for, what is wrong with the shadow
- * call stack: -ECANCELED (switched off), -EOPNOTSUPP (not in use on this machine),
+ * call stack: -ECANCELED (switched off), -EOPNOTSUPP (not in use on this machine, or
+ * not wanted),
  * -EBUSY (a tracer replaced return addresses), -EFAULT (x18 points into no known
  * shadow call stack).
  */
@@ -173,7 +174,7 @@ static int scs_trace_forbidden(struct task_struct *tsk)
 {
 	if (!static_branch_likely(&scs_trace_enabled))
 		return -ECANCELED;
-	if (!scs_is_enabled())
+	if (scs_trace_walks())
 		return -EOPNOTSUPP;
 	if (scs_trace_hooked(tsk))
 		return -EBUSY;

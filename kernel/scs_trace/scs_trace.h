@@ -29,7 +29,6 @@ int scs_trace_fall_back_regs(int err, const struct pt_regs *regs,
 
 int scs_trace_count_fallback(int err);
 void scs_trace_sum(struct scs_trace_counters *sum);
-void scs_trace_set_enabled(bool on);
 
 static inline bool scs_trace_task_running(struct task_struct *tsk)
 {

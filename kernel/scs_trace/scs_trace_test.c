@@ -956,18 +956,38 @@ static void test_kprobe(struct kunit *test)
 
 static void test_switch(struct kunit *test)
 {
+	struct scs_trace_counters *a, *b;
 	struct capture *c = new_capture(test);
 	int i;
 
+	a = kunit_kzalloc(test, 2 * sizeof(*a), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	b = a + 1;
+	KUNIT_EXPECT_EQ(test, scs_trace_mode(), SCS_TRACE_MODE_ON);
+
 	for (i = 0; i < 3; i++) {
-		scs_trace_set_enabled(false);
+		scs_trace_set_mode(SCS_TRACE_MODE_OFF);
+		KUNIT_EXPECT_EQ(test, scs_trace_mode(), SCS_TRACE_MODE_OFF);
 		run_chain(c, 20);
 		KUNIT_EXPECT_EQ(test, c->nr[VIA_SCS], -ECANCELED);
 		KUNIT_EXPECT_EQ(test, c->nr[VIA_SAVE], c->nr[VIA_WALK]);
 		KUNIT_EXPECT_MEMEQ(test, c->entries[VIA_SAVE], c->entries[VIA_WALK],
 				   c->nr[VIA_WALK] * sizeof(unsigned long));
 
-		scs_trace_set_enabled(true);
+		/* The same traces, none of which is off a shadow call stack. */
+		scs_trace_set_mode(SCS_TRACE_MODE_WALK);
+		KUNIT_EXPECT_EQ(test, scs_trace_mode(), SCS_TRACE_MODE_WALK);
+		scs_trace_sum(a);
+		run_chain(c, 20);
+		scs_trace_sum(b);
+		expect_chain(test, c, 20);
+		/* Another CPU may have been past the switch. */
+		KUNIT_EXPECT_LE(test, atomic64_read(&b->traces),
+				atomic64_read(&a->traces) + num_online_cpus());
+		KUNIT_EXPECT_GE(test, atomic64_read(&b->walks),
+				atomic64_read(&a->walks) + 2);
+
+		scs_trace_set_mode(SCS_TRACE_MODE_ON);
 		run_chain(c, 20);
 		expect_chain(test, c, 20);
 	}
@@ -1007,11 +1027,11 @@ static void test_counters(struct kunit *test)
 	KUNIT_EXPECT_GE(test, atomic64_read(&b->frames),
 			atomic64_read(&a->frames) + 2 * c->nr[VIA_SCS]);
 
-	scs_trace_set_enabled(false);
+	scs_trace_set_mode(SCS_TRACE_MODE_OFF);
 	scs_trace_sum(a);
 	run_chain(c, 20);
 	scs_trace_sum(b);
-	scs_trace_set_enabled(true);
+	scs_trace_set_mode(SCS_TRACE_MODE_ON);
 	/* Another CPU may have been past the switch. */
 	KUNIT_EXPECT_LE(test, atomic64_read(&b->traces),
 			atomic64_read(&a->traces) + num_online_cpus());
@@ -1168,9 +1188,9 @@ static noinline void cost_measure(struct cost *cost)
 {
 	cost->loop = cost_loop(save_nothing, &cost->frames);
 	cost->scs = cost_loop(stack_trace_save, &cost->frames);
-	scs_trace_set_enabled(false);
+	scs_trace_set_mode(SCS_TRACE_MODE_OFF);
 	cost->walk = cost_loop(stack_trace_save, &cost->frames);
-	scs_trace_set_enabled(true);
+	scs_trace_set_mode(SCS_TRACE_MODE_ON);
 }
 
 static noinline void cost_chain(struct cost *cost, int depth)

@@ -7,6 +7,7 @@
 #include <linux/errno.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/scs_trace.h>
@@ -21,8 +22,20 @@
 
 DEFINE_PER_CPU(struct scs_trace_counters, scs_trace_counters);
 
-/* Written by the early parameter and by debugfs, under the jump label lock. */
+/*
+ * Whether traces are taken here at all, and whether shadow call stacks are read. Written
+ * by the early parameter and by debugfs, both together under scs_trace_mode_lock; a save
+ * that finds but one of them changed takes another source, each of which is right.
+ */
 DEFINE_STATIC_KEY_TRUE(scs_trace_enabled);
+DEFINE_STATIC_KEY_TRUE(scs_trace_shadow);
+static DEFINE_MUTEX(scs_trace_mode_lock);
+
+static const char * const scs_trace_modes[] = {
+	[SCS_TRACE_MODE_OFF]	= "off",
+	[SCS_TRACE_MODE_WALK]	= "walk",
+	[SCS_TRACE_MODE_ON]	= "on",
+};
 
 static const struct {
 	int err;
@@ -117,50 +130,82 @@ early_initcall(scs_trace_counters_init);
 /* === Switching ============================================================ */
 
 /**
- * scs_trace_set_enabled() - switch the collector on or off
- * @on: whether traces are to be taken from shadow call stacks
+ * scs_trace_mode() - tell where traces are taken from
+ *
+ * Context: any.
+ * Return: what scs_trace_set_mode() was told last.
+ */
+enum scs_trace_mode scs_trace_mode(void)
+{
+	if (!static_key_enabled(&scs_trace_enabled))
+		return SCS_TRACE_MODE_OFF;
+	return static_key_enabled(&scs_trace_shadow) ? SCS_TRACE_MODE_ON :
+						       SCS_TRACE_MODE_WALK;
+}
+
+static void scs_trace_set_key(struct static_key_true *key, bool on)
+{
+	if (on)
+		static_branch_enable(key);
+	else
+		static_branch_disable(key);
+}
+
+/**
+ * scs_trace_set_mode() - say where traces are to be taken from
+ * @mode: where from
  *
  * Context: process context, may sleep; or early boot with one CPU.
  */
-void scs_trace_set_enabled(bool on)
+void scs_trace_set_mode(enum scs_trace_mode mode)
 {
-	if (on)
-		static_branch_enable(&scs_trace_enabled);
-	else
-		static_branch_disable(&scs_trace_enabled);
+	mutex_lock(&scs_trace_mode_lock);
+	scs_trace_set_key(&scs_trace_shadow, mode == SCS_TRACE_MODE_ON);
+	scs_trace_set_key(&scs_trace_enabled, mode != SCS_TRACE_MODE_OFF);
+	mutex_unlock(&scs_trace_mode_lock);
 }
 
 static int __init scs_trace_setup(char *arg)
 {
-	if (arg && !strcmp(arg, "on"))
-		scs_trace_set_enabled(true);
-	else if (arg && !strcmp(arg, "off"))
-		scs_trace_set_enabled(false);
+	int mode = match_string(scs_trace_modes, ARRAY_SIZE(scs_trace_modes),
+				arg ?: "");
+
+	if (mode >= 0)
+		scs_trace_set_mode(mode);
 	else
-		pr_warn("unknown value scs_trace=%s, use on or off; it stays %s\n",
-			arg ?: "",
-			static_key_enabled(&scs_trace_enabled) ? "on" : "off");
+		pr_warn("unknown value scs_trace=%s, use on, walk or off; it stays %s\n",
+			arg ?: "", scs_trace_modes[scs_trace_mode()]);
 	return 0;
 }
 early_param("scs_trace", scs_trace_setup);
 
 /* === debugfs ============================================================== */
 
-static int scs_trace_enabled_get(void *data, u64 *val)
+static int scs_trace_mode_show(struct seq_file *m, void *unused)
 {
-	*val = static_key_enabled(&scs_trace_enabled);
+	seq_printf(m, "%s\n", scs_trace_modes[scs_trace_mode()]);
 	return 0;
 }
 
-static int scs_trace_enabled_set(void *data, u64 val)
+static ssize_t scs_trace_mode_write(struct file *file, const char __user *from,
+				    size_t len, loff_t *pos)
 {
-	if (val > 1)
+	char text[8];
+	int mode;
+
+	if (len >= sizeof(text))
 		return -EINVAL;
-	scs_trace_set_enabled(val);
-	return 0;
+	if (copy_from_user(text, from, len))
+		return -EFAULT;
+	text[len] = 0;
+
+	mode = sysfs_match_string(scs_trace_modes, text);
+	if (mode < 0)
+		return mode;
+	scs_trace_set_mode(mode);
+	return len;
 }
-DEFINE_DEBUGFS_ATTRIBUTE(scs_trace_enabled_fops, scs_trace_enabled_get,
-			 scs_trace_enabled_set, "%llu\n");
+DEFINE_SHOW_STORE_ATTRIBUTE(scs_trace_mode);
 
 static int scs_trace_stats_show(struct seq_file *m, void *unused)
 {
@@ -187,7 +232,7 @@ static int __init scs_trace_debugfs_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("scs_trace", NULL);
 
-	debugfs_create_file("enabled", 0644, dir, NULL, &scs_trace_enabled_fops);
+	debugfs_create_file("mode", 0644, dir, NULL, &scs_trace_mode_fops);
 	debugfs_create_file("stats", 0444, dir, NULL, &scs_trace_stats_fops);
 	scs_trace_verify_debugfs(dir);
 	return 0;

@@ -1049,25 +1049,30 @@ static void test_fused_kprobe(struct kunit *test)
 #endif /* CONFIG_KPROBES */
 
 #ifdef CONFIG_SCS_TRACE
-/* Without the collector all traces go through an array. */
-static void test_fused_fallback(struct kunit *test)
+/* Without the collector, or with walks alone, all traces go through an array. */
+static void fall_back(struct kunit *test, enum scs_trace_mode mode)
 {
-	bool enabled = static_key_enabled(&scs_trace_enabled);
+	enum scs_trace_mode before = scs_trace_mode();
 	struct capture *c = new_capture(test, true);
-	depot_stack_handle_t before;
+	depot_stack_handle_t handle;
 
 	run_task(c);
-	before = c->handle[VIA_FUSED];
-	static_branch_disable(&scs_trace_enabled);
+	handle = c->handle[VIA_FUSED];
+	scs_trace_set_mode(mode);
 	run_task(c);
 	compare(test, run_task, c);
 	c->flags = 0;
 	c->gfp = 0;
 	compare(test, run_irq_work, c);
 	compare(test, run_tasklet, c);
-	if (enabled)
-		static_branch_enable(&scs_trace_enabled);
-	KUNIT_EXPECT_NE(test, before, 0);
+	scs_trace_set_mode(before);
+	KUNIT_EXPECT_NE(test, handle, 0);
+}
+
+static void test_fused_fallback(struct kunit *test)
+{
+	fall_back(test, SCS_TRACE_MODE_OFF);
+	fall_back(test, SCS_TRACE_MODE_WALK);
 }
 #endif /* CONFIG_SCS_TRACE */
 

@@ -15,7 +15,7 @@
 #include "memory.h"
 #include "workload.h"
 
-#define SCS_ENABLED	DEBUGFS "/scs_trace/enabled"
+#define SCS_MODE	DEBUGFS "/scs_trace/mode"
 #define OWNER_COMM	"scs_owner"
 #define TOUCH_PAGES	64
 #define BLOCKED_FORKS	4
@@ -385,14 +385,14 @@ static void run_procstack(void)
 		block_forever();
 	wait_until_blocked(pid);
 
-	if (write_text(SCS_ENABLED, "0")) {
+	if (write_text(SCS_MODE, "off")) {
 		read_proc(pid, "stack", off, sizeof(off));
 		printf("scs_bench: begin procstack\n%sscs_bench: end procstack\n", off);
 		printf("scs_bench: absent scs_trace\n");
 		return;
 	}
 	read_proc(pid, "stack", off, sizeof(off));
-	if (write_text(SCS_ENABLED, "1"))
+	if (write_text(SCS_MODE, "on"))
 		fail("switching scs_trace on");
 	read_proc(pid, "stack", on, sizeof(on));
 	printf("scs_bench: begin procstack off\n%sscs_bench: end procstack off\n", off);
