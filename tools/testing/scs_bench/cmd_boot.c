@@ -33,7 +33,7 @@ static void usage(FILE *out)
 	      "(exact), calls, initcalls, and wall time with the machine's own noise beside it.\n"
 	      "\n"
 	      "  --modes LIST     KASAN modes, separated by commas, or all (generic)\n"
-	      "  --variants LIST  variants: upstream, null (no traces), fallback (the collector off),\n"
+	      "  --variants LIST  variants: upstream, null (no traces), fallback (walks alone),\n"
 	      "                   scs; or none. The others are compared with the first one\n"
 	      "                   (upstream,null,scs)\n"
 	      "  --image NAME=FILE\n"

@@ -91,7 +91,7 @@ static int add_kernel(struct guest *g, const char *mode, const char *variant, co
 	bool fallback = !strcmp(variant, "fallback");
 	char *image = xasprintf("%s/%s-%s%s/Image", g->session.opts.images, mode,
 				fallback ? "scs" : variant, g->suffix);
-	char *all = xasprintf("%s%s%s", fallback ? "scs_trace=off" : "",
+	char *all = xasprintf("%s%s%s", fallback ? "scs_trace=walk" : "",
 			      fallback && *args ? " " : "", args);
 	char *group = session_group(mode, args);
 	int ret = session_add_image(&g->session, group, variant, image, all);

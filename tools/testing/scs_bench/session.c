@@ -38,7 +38,7 @@ static int check_args(const struct kernel *k)
 	} needs[] = {
 		{ "page_owner=on", "CONFIG_PAGE_OWNER" },
 		{ "page_poison=1", "CONFIG_PAGE_POISONING" },
-		{ "scs_trace=off", "CONFIG_SCS_TRACE" },
+		{ "scs_trace=walk", "CONFIG_SCS_TRACE" },
 	};
 	size_t i;
 
@@ -119,7 +119,7 @@ int session_add_image(struct session *s, const char *group, const char *subject,
  * session_add - add one of the images that this project builds
  * @s: the session, with its options complete (common_finish())
  * @mode: KASAN mode
- * @variant: a variant; "fallback" is scs, with the collector switched off
+ * @variant: a variant; "fallback" is scs, with frame records alone followed
  * @args: further kernel arguments
  *
  * Return: EXIT_OK, or EXIT_UNUSABLE after an error was told.
@@ -129,7 +129,7 @@ int session_add(struct session *s, const char *mode, const char *variant, const 
 	bool fallback = !strcmp(variant, "fallback");
 	char *image = xasprintf("%s/%s-%s/Image", s->opts.images, mode,
 				fallback ? "scs" : variant);
-	char *all = xasprintf("%s%s%s", fallback ? "scs_trace=off" : "",
+	char *all = xasprintf("%s%s%s", fallback ? "scs_trace=walk" : "",
 			      fallback && *args ? " " : "", args);
 	char *group = session_group(mode, args);
 	int ret = session_add_image(s, group, variant, image, all);
