@@ -175,6 +175,8 @@ run_logged()
 # A child inherits the lock's descriptor: should this script be killed outright,
 # the next run still waits for a compiler that is left behind.
 
+declare -A lock_fds
+
 lock()
 {
 	local name=$1 file=$BUILD/locks/$1 fd
@@ -189,7 +191,19 @@ lock()
 		run_child flock "$fd"
 	fi
 	echo $$ >"$file.pid"
+	lock_fds[$name]=$fd
 	export SCS_LOCKS="${SCS_LOCKS:-} $name"
+}
+
+# unlock NAME: lets others have it, unless whoever called this script holds it.
+unlock()
+{
+	local fd=${lock_fds[$1]:-}
+
+	[ -n "$fd" ] || return 0
+	exec {fd}>&-
+	unset "lock_fds[$1]"
+	SCS_LOCKS=${SCS_LOCKS/ $1/}
 }
 
 # --- Checks of what the user asked for -------------------------------------

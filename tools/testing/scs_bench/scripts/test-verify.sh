@@ -27,6 +27,8 @@ CPUS=${VERIFY_CPUS:-2}
 [[ $CPUS =~ ^[1-9][0-9]*$ ]] || die "VERIFY_CPUS=$CPUS is not a number of CPUs: give 1 or more"
 TREE=${VERIFY_TREE:-$BUILD/linux/$KVER/tree}
 OUT=$BUILD/check/verify
+IMAGE=$OUT/Image
+[ "$WANTED" = kunit ] || IMAGE=$OUT/stress.Image
 CLASSES="pipe memory scheduler vm interrupt"
 
 # See config.sh.
@@ -49,7 +51,7 @@ build()
 	configure "$TREE/$obj" verify '' '' "$log"
 	run_logged verify "$log" "$KBUILD_OBJECT" "${KMAKE[@]}" Image
 	mkdir -p "$OUT"
-	cp "$TREE/$obj/arch/arm64/boot/Image" "$OUT/Image"
+	cp "$TREE/$obj/arch/arm64/boot/Image" "$IMAGE"
 }
 
 # boot NAME CPUS INITRD EXPECT TIMEOUT APPEND [ARGUMENT...]
@@ -60,7 +62,7 @@ boot()
 	shift 6
 	rm -f "$OUT/$name.log"
 	if (run_logged "boot $name" "$OUT/$name.run" '' \
-		"$BUILD/host/scs_bench" run --qemu "$QEMU" --image "$OUT/Image" \
+		"$BUILD/host/scs_bench" run --qemu "$QEMU" --image "$IMAGE" \
 		--initrd "$initrd" --log "$OUT/$name.log" --cpus "$cpus" \
 		--timeout "$timeout" --expect "$expect" --append "$append" "$@"); then
 		pass "$name: runs to its end"
@@ -204,9 +206,12 @@ stress()
 plan 3
 step "how consoles are judged"
 test_judging
+lock verify
 lock "linux-$KVER"
 [ -n "${VERIFY_TREE:-}" ] || step_script "source" "$SCRIPTS/source.sh" "$KVER"
 build
+# The guest may work for hours, while others build.
+unlock "linux-$KVER"
 case $WANTED in
 kunit) kunit ;;
 *) stress ;;
