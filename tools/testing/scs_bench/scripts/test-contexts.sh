@@ -49,6 +49,11 @@ boots()
 	dynamic)
 		echo "scs 2 cortex-a72 60 $nmi"
 		echo "pac 2 max 40 $nmi" ;;
+	verify)
+		# Suites that make up stacks have names that end in k: what they find is wrong on purpose.
+		nmi+=" scs_trace_verify=panic kunit.filter_glob=s[ct]*[!k]"
+		echo "1 1 max 40 ${nmi#* }"
+		echo "4 4 max 40 $nmi" ;;
 	noscs|gcc)
 		echo "1 1 max 40"
 		echo "4 4 max 40 $nmi" ;;
