@@ -1222,16 +1222,46 @@ static noinline notrace void jit_copy(void)
 		     ".endr\n");
 }
 
+static void put_insn(struct kunit *test, void **at, u32 insn)
+{
+	KUNIT_ASSERT_EQ(test, aarch64_insn_patch_text_nosync(*at, insn), 0);
+	*at += AARCH64_INSN_SIZE;
+}
+
+/* Put at @at what branches to @to, however far that is. */
+static void put_far_branch(struct kunit *test, void **at, unsigned long to)
+{
+	int shift;
+
+	for (shift = 0; shift < 64; shift += 16)
+		put_insn(test, at,
+			 aarch64_insn_gen_movewide(AARCH64_INSN_REG_16,
+						   (to >> shift) & 0xffff, shift,
+						   AARCH64_INSN_VARIANT_64BIT,
+						   shift ? AARCH64_INSN_MOVEWIDE_KEEP :
+							   AARCH64_INSN_MOVEWIDE_ZERO));
+	put_insn(test, at, aarch64_insn_gen_branch_reg(AARCH64_INSN_REG_16,
+						       AARCH64_INSN_BRANCH_NOLINK));
+}
+
+/* A call is the one instruction that leads elsewhere from where it was copied to. */
 static void *copy_jit(struct kunit *test, void *image, size_t len)
 {
-	size_t i;
+	void *at = jit_copy, *far = at + len;
 	u32 insn;
 
-	KUNIT_ASSERT_LE(test, len, 512 * AARCH64_INSN_SIZE);
-	for (i = 0; i < len; i += AARCH64_INSN_SIZE) {
-		KUNIT_ASSERT_EQ(test, aarch64_insn_read(image + i, &insn), 0);
-		KUNIT_ASSERT_EQ(test, aarch64_insn_patch_text_nosync((void *)jit_copy + i,
-								     insn), 0);
+	KUNIT_ASSERT_LE(test, len, 256 * AARCH64_INSN_SIZE);
+	for (; len; len -= AARCH64_INSN_SIZE, image += AARCH64_INSN_SIZE) {
+		KUNIT_ASSERT_EQ(test, aarch64_insn_read(image, &insn), 0);
+		if (aarch64_insn_is_bl(insn)) {
+			long offset = aarch64_get_branch_offset(insn);
+
+			insn = aarch64_insn_gen_branch_imm((unsigned long)at,
+							   (unsigned long)far,
+							   AARCH64_INSN_BRANCH_LINK);
+			put_far_branch(test, &far, (unsigned long)image + offset);
+		}
+		put_insn(test, &at, insn);
 	}
 	kick_all_cpus_sync();
 	return jit_copy;
@@ -1338,9 +1368,18 @@ static noinline int call_bpf_traced(struct kunit *test)
 	return ret;
 }
 
-/* A trampoline with one program, before or after the function that it is put on. */
+static void run_bpf_traced(struct kunit *test)
+{
+	arm(&shot);
+	KUNIT_EXPECT_EQ(test, call_bpf_traced(test), 42);
+}
+
+/*
+ * A trampoline with one program, before or after the function that it is put on;
+ * @stepped: with a probe on each instruction.
+ */
 static void trampoline_case(struct kunit *test, enum bpf_tramp_prog_type when,
-			    u32 flags)
+			    u32 flags, bool stepped)
 {
 	static const struct btf_func_model model = {
 		.ret_size = 4, .nr_args = 1, .arg_size = { 4 },
@@ -1350,7 +1389,7 @@ static void trampoline_case(struct kunit *test, enum bpf_tramp_prog_type when,
 	struct bpf_tramp_link *link;
 	struct ftrace_ops ops = {};
 	struct bpf_prog *prog;
-	void *image;
+	void *image, *tramp;
 	int size;
 
 	links = kunit_kcalloc(test, BPF_TRAMP_MAX, sizeof(*links), GFP_KERNEL);
@@ -1377,16 +1416,22 @@ static void trampoline_case(struct kunit *test, enum bpf_tramp_prog_type when,
 
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&ops, (unsigned long)bpf_traced,
 						   0, 0), 0);
-	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&ops, (unsigned long)image), 0);
-	arm(&shot);
-	KUNIT_EXPECT_EQ(test, call_bpf_traced(test), 42);
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&ops, (unsigned long)image,
+	tramp = stepped ? copy_jit(test, image, size) : image;
+	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&ops, (unsigned long)tramp), 0);
+	if (stepped)
+		step_through(test, tramp, size / AARCH64_INSN_SIZE, run_bpf_traced,
+			     2, false);
+	else
+		run_bpf_traced(test);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&ops, (unsigned long)tramp,
 						       true), 0);
 	synchronize_rcu_tasks();
 
-	expect_same(test, &shot, bpf_traced);
-	KUNIT_EXPECT_TRUE(test, in_prog(&shot, prog));
-	KUNIT_EXPECT_TRUE(test, has(&shot, call_bpf_traced));
+	if (!stepped) {
+		expect_same(test, &shot, bpf_traced);
+		KUNIT_EXPECT_TRUE(test, in_prog(&shot, prog));
+		KUNIT_EXPECT_TRUE(test, has(&shot, call_bpf_traced));
+	}
 	arch_free_bpf_trampoline(image, size);
 	percpu_ref_exit(&im->pcref);
 	free_prog(prog);
@@ -1394,17 +1439,26 @@ static void trampoline_case(struct kunit *test, enum bpf_tramp_prog_type when,
 
 static void test_bpf_trampoline_entry(struct kunit *test)
 {
-	trampoline_case(test, BPF_TRAMP_FENTRY, BPF_TRAMP_F_RESTORE_REGS);
+	trampoline_case(test, BPF_TRAMP_FENTRY, BPF_TRAMP_F_RESTORE_REGS, false);
 }
 
 static void test_bpf_trampoline_exit(struct kunit *test)
 {
 	trampoline_case(test, BPF_TRAMP_FEXIT,
-			BPF_TRAMP_F_CALL_ORIG | BPF_TRAMP_F_SKIP_FRAME);
+			BPF_TRAMP_F_CALL_ORIG | BPF_TRAMP_F_SKIP_FRAME, false);
+}
+
+static void test_bpf_trampoline_each_instruction(struct kunit *test)
+{
+	skip_without_kprobes(test);
+	trampoline_case(test, BPF_TRAMP_FENTRY, BPF_TRAMP_F_RESTORE_REGS, true);
+	trampoline_case(test, BPF_TRAMP_FEXIT,
+			BPF_TRAMP_F_CALL_ORIG | BPF_TRAMP_F_SKIP_FRAME, true);
 }
 #else
 CANNOT(test_bpf_trampoline_entry, "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS is not set")
 CANNOT(test_bpf_trampoline_exit, "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS is not set")
+CANNOT(test_bpf_trampoline_each_instruction, "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS is not set")
 #endif
 #else
 CANNOT(test_bpf_program, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
@@ -1414,6 +1468,7 @@ CANNOT(test_bpf_exception, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
 CANNOT(test_bpf_trampoline_entry, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
 CANNOT(test_bpf_trampoline_exit, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
 CANNOT(test_bpf_each_instruction, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
+CANNOT(test_bpf_trampoline_each_instruction, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
 CANNOT(test_bpf_exception_each_instruction, "CONFIG_BPF_SYSCALL and CONFIG_BPF_JIT are not set")
 #endif
 
@@ -1809,6 +1864,7 @@ static struct kunit_case context_test_cases[] = {
 	KUNIT_CASE(test_bpf_exception),
 	KUNIT_CASE(test_bpf_trampoline_entry),
 	KUNIT_CASE(test_bpf_trampoline_exit),
+	KUNIT_CASE(test_bpf_trampoline_each_instruction),
 	KUNIT_CASE(test_bpf_each_instruction),
 	KUNIT_CASE(test_bpf_exception_each_instruction),
 	KUNIT_CASE(test_cpu_going_down),
