@@ -1669,7 +1669,47 @@ static void test_efi_each_instruction(struct kunit *test)
 	step_through(test, __efi_rt_asm_wrapper, nr_insns(test, __efi_rt_asm_wrapper),
 		     run_efi_call, 0, true);
 }
+
+/* A call that ends by a fault: firmware's code is not there. */
+static void run_efi_fault(struct kunit *test)
+{
+	const unsigned long *before = x18();
+	void *nowhere = (void *)AARCH64_INSN_SIZE;
+
+	migrate_disable();
+	arch_efi_call_virt_setup();
+	KUNIT_EXPECT_EQ(test, __efi_rt_asm_wrapper(nowhere, "nowhere"), EFI_ABORTED);
+	arch_efi_call_virt_teardown();
+	migrate_enable();
+	KUNIT_EXPECT_PTR_EQ(test, x18(), before);
+
+	/* The kernel makes no call after such a fault. */
+	KUNIT_EXPECT_FALSE(test, efi_enabled(EFI_RUNTIME_SERVICES));
+	set_bit(EFI_RUNTIME_SERVICES, &efi.flags);
+}
+
+/* The way out of the fault, as a whole and with an exception at each instruction. */
+static void test_efi_fault(struct kunit *test)
+{
+	void *recover;
+
+	if (!efi_enabled(EFI_RUNTIME_SERVICES))
+		kunit_skip(test, "not booted by EFI firmware");
+
+	run_efi_fault(test);
+	arm(&shot);
+	shoot(&shot);
+	expect_same(test, &shot, test_efi_fault);
+
+	recover = (void *)kallsyms_lookup_name("__efi_rt_asm_recover");
+	KUNIT_ASSERT_NOT_NULL(test, recover);
+	if (IS_ENABLED(CONFIG_KPROBES))
+		step_through(test, recover, nr_insns(test, recover),
+			     run_efi_fault, 0, true);
+	run_efi_call(test);
+}
 #else
+CANNOT(test_efi_fault, "CONFIG_EFI is not set")
 CANNOT(test_efi_runtime_call, "CONFIG_EFI is not set")
 CANNOT(test_efi_each_instruction, "CONFIG_EFI is not set")
 #endif
@@ -1873,6 +1913,7 @@ static struct kunit_case context_test_cases[] = {
 	KUNIT_CASE(test_suspend_to_idle),
 	KUNIT_CASE(test_efi_runtime_call),
 	KUNIT_CASE(test_efi_each_instruction),
+	KUNIT_CASE(test_efi_fault),
 	KUNIT_CASE(test_kthread_exit),
 	KUNIT_CASE(test_user_task_exit),
 	KUNIT_CASE(test_task_without_stack),
