@@ -44,6 +44,7 @@ enum { VIA_SCS, VIA_SAVE, VIA_WALK, NR_WAYS };
  * @tsk: the task to trace; NULL for the current one in the plain way
  * @regs: where to start; NULL for the place itself
  * @nr: what each way returned, an errno included
+ * @off_shadow: whether the collector did not have to fall back
  * @entries: what each way stored
  * @cut: how many of VIA_SCS's entries filter_irq_stacks() leaves
  * @in_place: preempt_count() and softirq_count() of the place, to check that it is what was meant
@@ -56,6 +57,7 @@ struct capture {
 	struct task_struct *tsk;
 	struct pt_regs *regs;
 	int nr[NR_WAYS];
+	bool off_shadow;
 	unsigned long entries[NR_WAYS][MAX_ENTRIES];
 	int cut;
 	int in_place;
@@ -90,6 +92,8 @@ static bool walk_entry(void *cookie, unsigned long entry)
 /* Each way has a frame of its own, which it skips: the first entry is @take's. */
 static noinline int via_scs(struct capture *c, unsigned long *store)
 {
+	/* Of another task there is no fallback. */
+	c->off_shadow = c->tsk || off_shadow(c->regs);
 	if (c->regs)
 		return scs_trace_save_regs(c->regs, store, c->size, c->skip);
 	if (c->tsk)
@@ -143,7 +147,8 @@ static noinline void take(struct capture *c)
 	complete(&c->done);
 }
 
-static void expect_same(struct kunit *test, struct capture *c)
+/* All ways must have told the same, whatever the collector had to fall back to. */
+static void expect_same_trace(struct kunit *test, struct capture *c)
 {
 	int way, i;
 
@@ -159,6 +164,14 @@ static void expect_same(struct kunit *test, struct capture *c)
 					      (void *)c->entries[way][i],
 					      (void *)c->entries[VIA_WALK][i]);
 	}
+}
+
+/* The same off shadow call stacks. */
+static void expect_same(struct kunit *test, struct capture *c)
+{
+	expect_same_trace(test, c);
+	KUNIT_EXPECT_TRUE_MSG(test, c->off_shadow || scs_trace_walks(),
+			      "not off a shadow call stack");
 }
 
 static bool in_irq_entry_text(unsigned long entry)
@@ -847,7 +860,8 @@ static void test_ftrace_callback(struct kunit *test)
 /* The fallback must have found the real addresses. */
 static void expect_hooked(struct kunit *test, struct capture *c)
 {
-	expect_same(test, c);
+	expect_same_trace(test, c);
+	KUNIT_EXPECT_FALSE(test, c->off_shadow);
 	KUNIT_EXPECT_GT(test, c->nr[VIA_WALK], 8);
 	KUNIT_EXPECT_TRUE(test, entry_in(c->entries[VIA_WALK][8], chain_even));
 

@@ -9,6 +9,7 @@
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/scs_trace.h>
 
 #include <asm/irq_regs.h>
 
@@ -19,6 +20,24 @@ static inline bool entry_in(unsigned long entry, void *fn)
 
 	return kallsyms_lookup_size_offset(entry, &size, &offset) &&
 	       entry - offset == (unsigned long)fn;
+}
+
+/*
+ * Whether the collector can tell the trace of this place, or of @regs, off shadow call
+ * stacks. What it returns does not say so: the fallback gives the same.
+ */
+static __always_inline bool off_shadow(const struct pt_regs *regs)
+{
+#ifdef CONFIG_SCS_TRACE_SHADOW
+	const unsigned long *sp = arch_scs_trace_sp();
+	struct scs_trace_source src;
+
+	return !scs_trace_walks() && !scs_trace_hooked(current) &&
+	       !(regs ? arch_scs_trace_regs(regs, sp, &src) :
+			arch_scs_trace_current(sp, &src));
+#else
+	return false;
+#endif
 }
 
 /* A thread that blocks until it is stopped. */
