@@ -9,17 +9,6 @@
 
 struct dentry;
 
-/*
- * The return address of the function that this is used in, and the frame pointer
- * of the function that it lies in: from the frame record, so as not to keep x30 for
- * a path that is rarely taken.
- */
-#define scs_trace_caller_pc()						\
-	ptrauth_strip_kernel_insn_pac(((unsigned long *)		\
-				       __builtin_frame_address(0))[1])
-#define scs_trace_caller_fp()						\
-	(((unsigned long *)__builtin_frame_address(0))[0])
-
 int scs_trace_fall_back(int err, unsigned long pc, unsigned long fp,
 			unsigned long *store, unsigned int size,
 			unsigned int skipnr);

@@ -137,34 +137,26 @@ int arch_scs_trace_regs(const struct pt_regs *regs, const unsigned long *sp,
 	return 0;
 }
 
-#ifdef CONFIG_KRETPROBES
 /**
- * arch_kretprobe_fixup_return() - put the real return address into traces
- * @regs: what the breakpoint of the kretprobe trampoline saved
- * @addr: where the function whose return was probed returns to
+ * arch_scs_trace_replace() - replace what an exception pushed
+ * @regs: the registers that the exception saved
+ * @old: the entry
+ * @new: what to put in its place
  *
- * The handlers have run, and the kretprobe is about to be no longer pending, from
- * which unwinders know what to put in the trampoline's place. Yet what follows
- * may save a trace: an instance that is let go of goes through call_rcu(). So put
- * the address where they look for it, on the shadow call stack and in the frame
- * record of @regs.
+ * Does nothing unless @old is there.
  *
- * Context: debug exception.
+ * Context: the exception that @regs belong to, of any kind.
  */
-void __kprobes arch_kretprobe_fixup_return(struct pt_regs *regs,
-					   kprobe_opcode_t *addr)
+void __kprobes arch_scs_trace_replace(const struct pt_regs *regs,
+				      unsigned long old, unsigned long new)
 {
-	unsigned long trampoline = (unsigned long)kretprobe_trampoline_addr();
 	unsigned long *entry = (unsigned long *)regs->regs[18];
 	struct scs_trace_source src;
 
-	if (regs->stackframe[1] == trampoline)
-		regs->stackframe[1] = (unsigned long)addr;
 	if (scs_is_enabled() && !arch_scs_trace_current(entry, &src) &&
-	    *entry == trampoline)
-		*entry = (unsigned long)addr;
+	    *entry == old)
+		*entry = new;
 }
-#endif
 
 #ifdef CONFIG_DYNAMIC_SCS
 /*

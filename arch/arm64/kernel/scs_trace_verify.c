@@ -229,3 +229,4 @@ unsigned int arch_scs_trace_extra(struct task_struct *tsk,
 		*verdict = SCS_TRACE_EXPLAINED_RECORD;
 	return unwound;
 }
+NOKPROBE_SYMBOL(arch_scs_trace_extra);

@@ -30,6 +30,13 @@ struct walk {
 
 /* === Fast path: no return address is replaced ============================= */
 
+/*
+ * A task that no tracer is pending for has none of their trampolines in its records. The
+ * function graph tracer counts curr_ret_stack up before it replaces an address, and
+ * down when the function's record is gone. A kretprobe's instance is listed before,
+ * and what is left when it no longer is arch_kretprobe_fixup_return() has put right.
+ */
+
 /* Frame records are aligned as the stack pointer is. */
 static __always_inline bool walk_misaligned(unsigned long fp)
 {
@@ -73,40 +80,6 @@ static __always_inline unsigned long walk_read(unsigned long fp,
 
 	asm volatile("ldp %0, %1, %2" : "=r" (*next), "=r" (pc) : "Q" (*record));
 	return ptrauth_strip_kernel_insn_pac(pc);
-}
-
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-#define WALK_GRAPH_RETURN	((unsigned long)return_to_handler)
-#else
-#define WALK_GRAPH_RETURN	WALK_KRETPROBE_RETURN
-#endif
-
-#ifdef CONFIG_KRETPROBES
-#define WALK_KRETPROBE_RETURN	((unsigned long)kretprobe_trampoline_addr())
-#else
-#define WALK_KRETPROBE_RETURN	((unsigned long)return_to_handler)
-#endif
-
-/*
- * Whether one of two return addresses is what a tracer puts in the place of one. None
- * is pending, but after its last handler a kretprobe's trampoline is still there.
- */
-static __always_inline bool walk_replaced(unsigned long pc, unsigned long pc2)
-{
-#if defined(CONFIG_FUNCTION_GRAPH_TRACER) || defined(CONFIG_KRETPROBES)
-	asm goto("	cmp	%0, %2\n"
-		 "	ccmp	%0, %3, #4, ne\n"
-		 "	ccmp	%1, %2, #4, ne\n"
-		 "	ccmp	%1, %3, #4, ne\n"
-		 "	b.eq	%l[replaced]\n"
-		 : : "r" (pc), "r" (pc2), "r" (WALK_GRAPH_RETURN),
-		     "r" (WALK_KRETPROBE_RETURN) : "cc" : replaced);
-	return false;
-replaced:
-	return true;
-#else
-	return false;
-#endif
 }
 
 /* Begin at @fp, on the stack that it lies on. False if it lies on none. */
@@ -162,12 +135,10 @@ static __always_inline bool walk_follow(struct walk *w, unsigned long next)
  */
 static __always_inline int walk_skip(struct walk *w, unsigned int skipnr)
 {
-	unsigned long next, pc;
+	unsigned long next;
 
 	for (; skipnr; skipnr--) {
-		pc = walk_read(w->fp, &next);
-		if (unlikely(walk_replaced(pc, pc)))
-			return -EFAULT;
+		walk_read(w->fp, &next);
 		if (next == w->stacks->final)
 			return 0;
 		if (!walk_follow(w, next))
@@ -198,15 +169,11 @@ again:
 	while (p < end) {
 		pc = walk_read(fp, &even);
 		if (unlikely(walk_outside(even, fp, last))) {
-			if (unlikely(walk_replaced(pc, pc)))
-				return NULL;
 			*p++ = pc;
 			odd = even;
 			goto left;
 		}
 		pc2 = walk_read(even, &odd);
-		if (unlikely(walk_replaced(pc, pc2)))
-			goto replaced;
 		p[0] = pc;
 		p[1] = pc2;
 		p += 2;
@@ -220,10 +187,7 @@ again:
 	if (unlikely(fp == even))
 		return NULL;
 	if (p == end) {
-		pc = walk_read(fp, &odd);
-		if (unlikely(walk_replaced(pc, pc)))
-			return NULL;
-		*p++ = pc;
+		*p++ = walk_read(fp, &odd);
 	}
 	if (unlikely(walk_misaligned(bits)))
 		return NULL;
@@ -239,11 +203,6 @@ left:
 	fp = w->fp;
 	last = w->last;
 	goto again;
-
-replaced:
-	/* Else the compiler prepares this for each turn of the loop. */
-	barrier();
-	return NULL;
 }
 
 /* The trace that begins with @pc and goes on in the record at @w->fp. */
@@ -442,6 +401,31 @@ int arch_scs_trace_walk_regs(const struct pt_regs *regs, unsigned long *store,
 		return -EINVAL;
 	return walk_current(regs->pc, regs->regs[29], store, size, skipnr, true);
 }
+
+#ifdef CONFIG_KRETPROBES
+/**
+ * arch_kretprobe_fixup_return() - put the real return address into traces
+ * @regs: what the breakpoint of the kretprobe trampoline saved
+ * @addr: where the function whose return was probed returns to
+ *
+ * The handlers have run, and the kretprobe is about to be no longer pending, from
+ * which unwinders know what to put in the trampoline's place. Yet what follows
+ * may save a trace: an instance that is let go of goes through call_rcu(). So put
+ * the address where they look for it, in the frame record of @regs and on the shadow
+ * call stack.
+ *
+ * Context: debug exception.
+ */
+void __kprobes arch_kretprobe_fixup_return(struct pt_regs *regs,
+					   kprobe_opcode_t *addr)
+{
+	unsigned long trampoline = (unsigned long)kretprobe_trampoline_addr();
+
+	if (regs->stackframe[1] == trampoline)
+		regs->stackframe[1] = (unsigned long)addr;
+	arch_scs_trace_replace(regs, trampoline, (unsigned long)addr);
+}
+#endif
 
 #ifdef CONFIG_SCS_TRACE_KUNIT_TEST
 /**

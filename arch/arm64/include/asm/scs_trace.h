@@ -142,6 +142,15 @@ int arch_scs_trace_current(const unsigned long *sp,
 int arch_scs_trace_task(struct task_struct *tsk, struct scs_trace_source *src);
 int arch_scs_trace_regs(const struct pt_regs *regs, const unsigned long *sp,
 			struct scs_trace_source *src);
+void arch_scs_trace_replace(const struct pt_regs *regs, unsigned long old,
+			    unsigned long new);
+
+#else /* CONFIG_SCS_TRACE_SHADOW */
+
+static inline void arch_scs_trace_replace(const struct pt_regs *regs,
+					  unsigned long old, unsigned long new)
+{
+}
 
 #endif /* CONFIG_SCS_TRACE_SHADOW */
 
