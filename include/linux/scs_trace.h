@@ -179,10 +179,27 @@ scs_trace_verify_walk(unsigned long pc, unsigned long fp,
 }
 #endif
 
-/* Whether no shadow call stack is to be read, or there is none: all traces are walks. */
+/*
+ * The return address of the function that this is used in, and the frame pointer
+ * of the function that it lies in: from the frame record, so as not to keep x30 for
+ * a path that is rarely taken.
+ */
+#define scs_trace_caller_pc()						\
+	ptrauth_strip_kernel_insn_pac(((unsigned long *)		\
+				       __builtin_frame_address(0))[1])
+#define scs_trace_caller_fp()						\
+	(((unsigned long *)__builtin_frame_address(0))[0])
+
+/* Whether this kernel has no shadow call stacks to read: all traces are walks. */
+static __always_inline bool scs_trace_always_walks(void)
+{
+	return !IS_ENABLED(CONFIG_SCS_TRACE_SHADOW);
+}
+
+/* The same, or they aren't to be read, or this machine has none. */
 static __always_inline bool scs_trace_walks(void)
 {
-	return !IS_ENABLED(CONFIG_SCS_TRACE_SHADOW) || !scs_is_enabled() ||
+	return scs_trace_always_walks() || !scs_is_enabled() ||
 	       !static_branch_likely(&scs_trace_shadow);
 }
 
@@ -271,6 +288,14 @@ int scs_trace_save_regs(struct pt_regs *regs, unsigned long *store,
 			unsigned int size, unsigned int skipnr);
 
 #else /* CONFIG_SCS_TRACE */
+
+#define scs_trace_caller_pc()	0UL
+#define scs_trace_caller_fp()	0UL
+
+static inline bool scs_trace_always_walks(void)
+{
+	return false;
+}
 
 static inline bool scs_trace_walks(void)
 {

@@ -156,6 +156,8 @@ static __always_inline u32 depot_find_any(const struct depot_trace *trace, u32 h
 }
 
 static u32 depot_save_slow(struct depot_trace *trace, u32 hash);
+static u32 depot_save(unsigned long *entries, unsigned int nr, gfp_t gfp,
+		      depot_flags_t flags);
 
 static __always_inline u32 depot_kind(depot_flags_t flags)
 {
@@ -204,23 +206,65 @@ static __always_inline u32 depot_save_entries(const unsigned long *top,
 	return depot_find_or_insert(&trace);
 }
 
+/*
+ * On a kernel without shadow call stacks each save comes here: the trace that begins
+ * with @pc, the rest of which is in frame records from the one at @fp on, is written
+ * to a buffer and looked up there. What depot_equal() says of entries off a shadow
+ * call stack is true of these, too. @above is how many functions lie between the one
+ * that this is inlined into and the one that returns to @pc.
+ */
+static __always_inline depot_stack_handle_t depot_walk(unsigned long pc,
+						       unsigned long fp,
+						       unsigned int above,
+						       unsigned int skipnr,
+						       unsigned int max, gfp_t gfp,
+						       depot_flags_t flags)
+{
+	unsigned long entries[STACK_DEPOT_CURRENT_FRAMES] __uninitialized;
+	struct depot_trace trace = {
+		.newest = entries,
+		.step = 1,
+		.kind = depot_kind(flags),
+		.gfp = gfp,
+		.flags = flags,
+	};
+	unsigned int size = min_t(unsigned int, max, ARRAY_SIZE(entries));
+	int nr = scs_trace_walk(pc, fp, entries, size, skipnr);
+
+	if (unlikely(nr < 0))
+		return depot_save(entries,
+				  stack_trace_save(entries, size,
+						   skipnr + above + 1),
+				  gfp, flags);
+	if (unlikely(!nr || !in_task()))
+		return depot_save(entries, nr, gfp, flags);
+
+	trace.nr = nr;
+	return depot_find_or_insert(&trace);
+}
+
 /* See stack_depot_save_current_max(), which limits @max. */
 noinline notrace depot_stack_handle_t
 __stack_depot_save_current(unsigned int skipnr, unsigned int max, gfp_t gfp,
 			   depot_flags_t flags)
 {
 	const unsigned long *top;
-	/* A trace out of an interrupt needs to be cut: filter_irq_stacks(). */
-	unsigned long depth = scs_trace_peek(&top, in_task());
 	depot_stack_handle_t handle;
+	unsigned long depth;
 
+	if (scs_trace_always_walks())
+		return depot_walk(scs_trace_caller_pc(), scs_trace_caller_fp(),
+				  0, skipnr, max, gfp, flags);
+
+	/* A trace out of an interrupt needs to be cut: filter_irq_stacks(). */
+	depth = scs_trace_peek(&top, in_task());
 	if (likely(depth))
 		return depot_save_entries(top, depth, skipnr, max, gfp, flags);
 
 	if (scs_trace_walks())
-		handle = depot_save_walk((unsigned long)__builtin_return_address(0),
-					 *(unsigned long *)__builtin_frame_address(0),
-					 skipnr, max, gfp, flags);
+		handle = depot_save_walk(scs_trace_caller_pc(),
+					 scs_trace_caller_fp(), skipnr, max, gfp,
+					 flags);
 	else
 		handle = depot_save_rare(skipnr, max, gfp, flags, top);
 	/* No tail call: the newest entry is ours. */
@@ -572,39 +616,14 @@ static noinline depot_stack_handle_t depot_save_copy(unsigned int skipnr,
 	return depot_save(entries, nr, gfp, flags);
 }
 
-/*
- * On a kernel without shadow call stacks each save comes here: the trace that begins
- * with @pc, the rest of which is in frame records from the one at @fp on, is written
- * to a buffer and looked up there. What depot_equal() says of entries off a shadow
- * call stack is true of these, too.
- */
 static noinline depot_stack_handle_t depot_save_walk(unsigned long pc,
 						     unsigned long fp,
 						     unsigned int skipnr,
 						     unsigned int max, gfp_t gfp,
 						     depot_flags_t flags)
 {
-	unsigned long entries[STACK_DEPOT_CURRENT_FRAMES] __uninitialized;
-	struct depot_trace trace = {
-		.newest = entries,
-		.step = 1,
-		.kind = depot_kind(flags),
-		.gfp = gfp,
-		.flags = flags,
-	};
-	unsigned int size = min_t(unsigned int, max, ARRAY_SIZE(entries));
-	int nr = scs_trace_walk(pc, fp, entries, size, skipnr);
-
-	/* Leaves out this function and its caller, too. */
-	if (unlikely(nr < 0))
-		return depot_save(entries, stack_trace_save(entries, size,
-							    skipnr + 2),
-				  gfp, flags);
-	if (unlikely(!nr || !in_task()))
-		return depot_save(entries, nr, gfp, flags);
-
-	trace.nr = nr;
-	return depot_find_or_insert(&trace);
+	/* Its caller is to be left out, too. */
+	return depot_walk(pc, fp, 1, skipnr, max, gfp, flags);
 }
 
 static noinline depot_stack_handle_t depot_save_rare(unsigned int skipnr,

@@ -27,7 +27,15 @@ static inline bool scs_trace_peek_current(const unsigned long *top, struct scs_t
 	return top;
 }
 
+#define scs_trace_caller_pc()	0UL
+#define scs_trace_caller_fp()	0UL
+
 /* No thread is without a shadow call stack because the machine has none. */
+static inline bool scs_trace_always_walks(void)
+{
+	return false;
+}
+
 static inline bool scs_trace_walks(void)
 {
 	return false;
