@@ -30,6 +30,8 @@ OUT=$BUILD/check/verify
 IMAGE=$OUT/Image
 [ "$WANTED" = kunit ] || IMAGE=$OUT/stress.Image
 CLASSES="pipe memory scheduler vm interrupt"
+# In which contexts, and by which ways, traces must have been checked. Nothing here takes one in NMI.
+WAYS="task softirq hardirq saved in_place other_task walked"
 
 # See config.sh.
 config_fragments()
@@ -81,7 +83,7 @@ counter()
 # judge NAME LOG WANTED: what the counters at the end of a console say.
 judge()
 {
-	local name=$1 log=$2 wanted=$3 checked unexplained class said
+	local name=$1 log=$2 wanted=$3 checked unexplained class way said
 
 	checked=$(counter checked <"$log")
 	unexplained=$(counter unexplained <"$log")
@@ -100,6 +102,13 @@ judge()
 	else
 		fail "$name: the workload ran" "see $log"
 	fi
+	for way in $WAYS; do
+		if [ "$(counter "checked_$way" <"$log")" -gt 0 ] 2>/dev/null; then
+			pass "$name: checked_$way"
+		else
+			fail "$name: checked_$way" "none, or nothing was printed: see $log"
+		fi
+	done
 	for class in $CLASSES; do
 		if grep -q "^verify: classes:.* $class" "$log"; then
 			pass "$name: class $class"
@@ -108,6 +117,7 @@ judge()
 		fi
 	done
 	if [ "$(sed -n 's/^verify: tracers: \([0-9]*\) rounds$/\1/p' "$log" | tail -n 1)" -gt 0 ] 2>/dev/null &&
+	   [ "$(sed -n 's/^verify: kretprobes: \([0-9]*\) hits$/\1/p' "$log" | tail -n 1)" -gt 0 ] 2>/dev/null &&
 	   [ "$(sed -n 's/^verify: stats: fallback_hooked: //p' "$log" | tail -n 1)" -gt 0 ] 2>/dev/null; then
 		pass "$name: tracers came and went"
 	else
@@ -148,19 +158,27 @@ expect()
 test_judging()
 {
 	local counts=("verify: checked: 100" "verify: unexplained: 0")
-	local rest=("verify: tracers: 3 rounds" "verify: stats: fallback_hooked: 7"
+	local rest=("verify: tracers: 3 rounds" "verify: kretprobes: 5 hits"
+		"verify: stats: fallback_hooked: 7"
 		"verify: classes: pipe memory scheduler vm interrupt" "verify: done")
+	local way
+
+	for way in $WAYS; do
+		counts+=("verify: checked_$way: 1")
+	done
 
 	mkdir -p "$OUT"
 	expect "a good one" 0 "${counts[@]}" "${rest[@]}"
-	expect "no counters" 2 "${rest[@]}"
-	expect "too few" 1 "verify: checked: 99" "verify: unexplained: 0" "${rest[@]}"
+	expect "no counters" 9 "${rest[@]}"
+	expect "too few" 1 "${counts[@]}" "verify: checked: 99" "${rest[@]}"
+	expect "none of another task" 1 "${counts[@]}" "verify: checked_other_task: 0" "${rest[@]}"
 	expect "the last report counts" 1 "${counts[@]}" "verify: unexplained: 1" "${rest[@]}"
 	expect "a mismatch" 2 "${counts[@]}" "verify: unexplained: 1" \
 		"[ 1.0] scs_trace: mismatch_extra at entry 3" "${rest[@]}"
 	expect "died" 8 "${counts[@]}" "Kernel panic - not syncing: x"
 	expect "no tracer" 1 "${counts[@]}" "verify: tracers: 0 rounds" "${rest[@]:1}"
-	expect "no class vm" 1 "${counts[@]}" "${rest[@]:0:2}" \
+	expect "no kretprobe" 1 "${counts[@]}" "${rest[@]}" "verify: kretprobes: 0 hits"
+	expect "no class vm" 1 "${counts[@]}" "${rest[@]:0:3}" \
 		"verify: classes: pipe memory scheduler interrupt" "verify: done"
 	expect "stress-ng failed" 1 "${counts[@]}" "${rest[@]}" "verify: error: x"
 }
@@ -168,8 +186,7 @@ test_judging()
 # --- The two workloads ------------------------------------------------------
 
 # KUnit's console, which must have no panic; the suites' results are the business of test-kunit.sh,
-# but for those of the checker itself. A suite that makes up shadow call stacks, to attack the
-# collector with them, has a name that ends in k: its traces are wrong on purpose.
+# but for those of the checker itself.
 kunit()
 {
 	local cpus name said
@@ -177,7 +194,7 @@ kunit()
 	for cpus in 1 4; do
 		name=kunit-${cpus}cpu
 		boot "$name" "$cpus" "$BUILD/initramfs/$KVER/initramfs.cpio" "scs_bench: done" 1200 \
-			"kunit.enable=1 kunit.filter_glob=s[ct]*[!k] page_owner=on scs_trace_verify=panic" \
+			"kunit.enable=1 kunit.filter_glob=s[ct]* page_owner=on scs_trace_verify=panic" \
 			--init boot
 		[ -f "$OUT/$name.log" ] || continue
 		if grep -qE '^(\[[^]]*\] *)?ok [0-9]+ scs_trace_verify$' "$OUT/$name.log"; then
