@@ -42,7 +42,7 @@ enum scs_trace_reason {
 	SCS_TRACE_UNKNOWN_STACK,	/* x18 points into no known shadow stack */
 	SCS_TRACE_CORRUPTED,	/* the end marker was overwritten */
 	SCS_TRACE_RUNNING,	/* another task, and it runs or has run meanwhile */
-	SCS_TRACE_NO_STACK,	/* another task, without a shadow stack */
+	SCS_TRACE_NO_STACK,	/* another task, without a shadow stack or dead */
 	SCS_TRACE_FOREIGN_REGS,	/* registers that no live exception saved */
 	SCS_TRACE_NR_REASONS,
 };
@@ -70,7 +70,7 @@ struct scs_trace_source {
  * @walk_frames: entries handed out in them
  * @walks_declined: refused ones that such a walk could not give either
  * @peeks: traces that were read in place; not atomic for the sake of speed, so
- *	that an interrupt in the middle may cost the count of some
+ *	that an interrupt or a migration in the middle may cost the count of some
  * @plain_walks: walks where no shadow call stack is read, not counted among
  *	@fallbacks and @walks; not atomic either
  * @plain_walk_frames: entries handed out in them

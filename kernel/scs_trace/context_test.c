@@ -1870,6 +1870,26 @@ static void test_task_without_stack(struct kunit *test)
 	put_task_struct(tsk);
 }
 
+/* One whose stack is kept: what was pending for it may be dropped at any time. */
+static void test_dead_task(struct kunit *test)
+{
+	struct task_struct *tsk = kthread_create(end_at_once, NULL, "scs_dead");
+	unsigned long entries[8];
+	int i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(tsk));
+	get_task_struct(tsk);
+	KUNIT_EXPECT_NOT_NULL(test, try_get_task_stack(tsk));
+	wake_up_process(tsk);
+	for (i = 0; i < 1000 && READ_ONCE(tsk->exit_state) != EXIT_DEAD; i++)
+		schedule_timeout_uninterruptible(1);
+	wait_task_inactive(tsk, TASK_DEAD);
+	KUNIT_EXPECT_EQ(test, scs_trace_save_tsk(tsk, entries, ARRAY_SIZE(entries), 0),
+			scs_trace_walks() ? -EOPNOTSUPP : -ESRCH);
+	put_task_stack(tsk);
+	put_task_struct(tsk);
+}
+
 /* === Modules ============================================================== */
 
 #if IS_ENABLED(CONFIG_SCS_TRACE_CONTEXT_MODULE)
@@ -1975,6 +1995,7 @@ static struct kunit_case context_test_cases[] = {
 	KUNIT_CASE(test_kthread_exit),
 	KUNIT_CASE(test_user_task_exit),
 	KUNIT_CASE(test_task_without_stack),
+	KUNIT_CASE(test_dead_task),
 	KUNIT_CASE(test_module_init_and_exit),
 	/* The last one: the kernel counts as tainted from here on. */
 	KUNIT_CASE(test_bug),

@@ -274,7 +274,7 @@ noinline int scs_trace_save_regs(struct pt_regs *regs, unsigned long *store,
  *
  * Context: any, NMI included. Never sleeps, takes no locks.
  * Return: as scs_trace_save(); or -EAGAIN where another task runs or ran while
- * it was looked at, -ESRCH where it has no shadow call stack, -EUCLEAN where
+ * it was looked at, -ESRCH where it has no shadow call stack or is dead, -EUCLEAN where
  * the end marker of its shadow call stack was overwritten.
  */
 noinline int scs_trace_save_tsk(struct task_struct *tsk, unsigned long *store,
@@ -297,6 +297,16 @@ noinline int scs_trace_save_tsk(struct task_struct *tsk, unsigned long *store,
 		scs_trace_verify(NULL, store, cur.len, size, skipnr, tsk, NULL);
 		return scs_trace_count(cur.len);
 	}
+
+	/*
+	 * A grace period after a task is dead, what kretprobes had pending for it is
+	 * dropped, while their trampoline stays in its stacks. If that is why
+	 * scs_trace_forbidden() found nothing pending, the task is seen to be dead
+	 * here. Pairs with the grace period before delayed_put_task_struct().
+	 */
+	smp_rmb();
+	if (READ_ONCE(tsk->exit_state) == EXIT_DEAD)
+		return scs_trace_count_fallback(-ESRCH);
 
 	if (scs_trace_task_running(tsk))
 		return scs_trace_count_fallback(-EAGAIN);

@@ -145,7 +145,7 @@ static bool verify_consume(void *cookie, unsigned long entry)
 		c->skip--;
 		return true;
 	}
-	if (c->entry) {
+	if (c->verdict == SCS_TRACE_CHANGED) {
 		c->verdict = verify_kind(c, entry);
 		return false;
 	}
@@ -169,7 +169,7 @@ static void verify_end(struct verify_cursor *c)
 {
 	if (c->verdict == SCS_TRACE_SAME && c->left)
 		c->verdict = SCS_TRACE_LONGER;
-	else if (c->entry && c->verdict == SCS_TRACE_CHANGED && c->left > 1 &&
+	else if (c->verdict == SCS_TRACE_CHANGED && c->left > 1 &&
 		 verify_entry(c->at + c->step) == c->entry)
 		/* The walk ended with the entry that didn't match. */
 		c->verdict = SCS_TRACE_EXTRA;
