@@ -185,8 +185,8 @@ test_judging()
 
 # --- The two workloads ------------------------------------------------------
 
-# KUnit's console, which must have no panic; the suites' results are the business of test-kunit.sh,
-# but for those of the checker itself.
+# KUnit's console, of our suites and KASAN's, which must have no panic; their results are the
+# business of test-kunit.sh, but for those of the checker itself.
 kunit()
 {
 	local cpus name said
@@ -194,7 +194,7 @@ kunit()
 	for cpus in 1 4; do
 		name=kunit-${cpus}cpu
 		boot "$name" "$cpus" "$BUILD/initramfs/$KVER/initramfs.cpio" "scs_bench: done" 1200 \
-			"kunit.enable=1 kunit.filter_glob=s[ct]* page_owner=on scs_trace_verify=panic" \
+			"kunit.enable=1 kunit.filter_glob=[sk][act]* kasan_multi_shot page_owner=on scs_trace_verify=panic" \
 			--init boot
 		[ -f "$OUT/$name.log" ] || continue
 		if grep -qE '^(\[[^]]*\] *)?ok [0-9]+ scs_trace_verify$' "$OUT/$name.log"; then
