@@ -11,7 +11,6 @@
  *   often: what it differs from itself by is the machine's noise.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,13 +81,49 @@ static void split(struct strv *sv, const char *list, const char *none, const cha
 	strv_split(sv, all && !strcmp(list, "all") ? all : list, ",");
 }
 
+static int take_option(void *ctx, int opt, const char *arg)
+{
+	struct boot_options *opts = ctx;
+
+	switch (opt) {
+	case 'm':
+		split(&opts->modes, arg, "", ALL_MODES);
+		break;
+	case 'v':
+		split(&opts->variants, arg, "none", NULL);
+		break;
+	case 'i':
+		strv_add(&opts->images, "%s", arg);
+		break;
+	case 'A':
+		split(&opts->args, arg, "",
+		      "plain,page_owner=on,page_poison=1,page_owner=on page_poison=1");
+		break;
+	case 'a':
+		set_string(&opts->append, arg);
+		break;
+	case 'c':
+		split(&opts->count, arg, "none", NULL);
+		break;
+	case 'n':
+		if (parse_uint(arg, 0, 1000, &opts->top))
+			break;
+		bench_err("--initcalls %s: give a whole number from 0 to 1000", arg);
+		return EXIT_UNUSABLE;
+	case 'W':
+		opts->no_wall = true;
+		break;
+	}
+	return EXIT_OK;
+}
+
 /**
  * boot_parse_args - read the arguments of "boot"
  * @argc: number of arguments
  * @argv: arguments, from the subcommand's name on
  * @opts: what they ask for; boot_free_options() is due in any case
  *
- * Return: EXIT_OK; EXIT_UNUSABLE after an error was told; -1 when only help was asked for.
+ * Return: EXIT_OK; EXIT_UNUSABLE after an error was told; PARSED_HELP.
  */
 int boot_parse_args(int argc, char **argv, struct boot_options *opts)
 {
@@ -101,11 +136,10 @@ int boot_parse_args(int argc, char **argv, struct boot_options *opts)
 		{ "count", required_argument, NULL, 'c' },
 		{ "initcalls", required_argument, NULL, 'n' },
 		{ "no-wall", no_argument, NULL, 'W' },
-		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
-	struct option *options = common_options(own);
-	int opt, ret = EXIT_OK;
+	static const struct command command = { "boot", usage, own, take_option, NULL };
+	int ret;
 
 	*opts = (struct boot_options){ .top = 10, .append = xstrdup("") };
 	session_init(&opts->session, "boot");
@@ -114,54 +148,9 @@ int boot_parse_args(int argc, char **argv, struct boot_options *opts)
 	strv_split(&opts->args, "plain", ",");
 	strv_split(&opts->count, SAVE_FUNCTIONS, ",");
 
-	optind = 1;
-	while (!ret && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'm':
-			split(&opts->modes, optarg, "", ALL_MODES);
-			break;
-		case 'v':
-			split(&opts->variants, optarg, "none", NULL);
-			break;
-		case 'i':
-			strv_add(&opts->images, "%s", optarg);
-			break;
-		case 'A':
-			split(&opts->args, optarg, "",
-			      "plain,page_owner=on,page_poison=1,page_owner=on page_poison=1");
-			break;
-		case 'a':
-			free(opts->append);
-			opts->append = xstrdup(optarg);
-			break;
-		case 'c':
-			split(&opts->count, optarg, "none", NULL);
-			break;
-		case 'n':
-			if (parse_uint(optarg, 0, 1000, &opts->top))
-				break;
-			bench_err("--initcalls %s: give a whole number from 0 to 1000", optarg);
-			ret = EXIT_UNUSABLE;
-			break;
-		case 'W':
-			opts->no_wall = true;
-			break;
-		case 'h':
-			usage(stdout);
-			ret = -1;
-			break;
-		default:
-			ret = common_option(&opts->session.opts, "boot", opt, optarg);
-			break;
-		}
-	}
-	free(options);
+	ret = common_parse(&opts->session.opts, &command, argc, argv, opts);
 	if (ret)
 		return ret;
-	if (optind < argc) {
-		bench_err("%s is not an option; see scs_bench boot --help", argv[optind]);
-		return EXIT_UNUSABLE;
-	}
 	common_finish(&opts->session.opts, "boot");
 	return check_options(opts);
 }
@@ -204,8 +193,9 @@ static int add_group(struct boot_options *opts, const char *mode, const char *ar
 	return ret;
 }
 
-static int add_kernels(struct boot_options *opts)
+static int add_kernels(void *ctx)
 {
+	struct boot_options *opts = ctx;
 	int ret = EXIT_OK;
 	size_t i, j;
 
@@ -216,17 +206,12 @@ static int add_kernels(struct boot_options *opts)
 	return ret;
 }
 
-/* The first of a group is what the others are compared with. */
-static bool is_first(const struct session *s, size_t i)
-{
-	return !i || strcmp(s->kernels[i].group, s->kernels[i - 1].group);
-}
-
 /* Calls are counted when init's address is known; wall time is taken when all else is done. */
 enum { BLOCK_EXACT, BLOCK_DETAILS, BLOCK_WALL };
 
-static void make_plan(struct boot_options *opts)
+static void make_plan(void *ctx)
 {
+	struct boot_options *opts = ctx;
 	struct session *s = &opts->session;
 	size_t i;
 
@@ -245,7 +230,7 @@ static void make_plan(struct boot_options *opts)
 	}
 	if (!opts->no_wall)
 		for (i = 0; i < s->nkernels; i++)
-			boot_plan_wall(s, i, is_first(s, i), BLOCK_WALL);
+			boot_plan_wall(s, i, session_is_first(s, i), BLOCK_WALL);
 }
 
 /* The addresses that QEMU shall log, as -dfilter takes them: one instruction each. */
@@ -458,8 +443,10 @@ static void add_calls(const struct session *s, const struct kernel *k, json_t *r
 		results_exact(results, k->group, k->subject, name, "",
 			      json_number_value(json_object_get(calls, "until_init")));
 		free(name);
-		results_exact(results, k->group, k->subject, "  before time_init()", "",
+		name = xasprintf("  early calls of %s", function);
+		results_exact(results, k->group, k->subject, name, "",
 			      json_number_value(json_object_get(calls, "before_time_init")));
+		free(name);
 	}
 }
 
@@ -582,7 +569,7 @@ static void add_notes(const struct boot_options *opts, json_t *results)
 		     json_number_value(json_object_get(exact, "resolution")),
 		     format_count(json_integer_value(json_object_get(exact, "after_error")), buf));
 	results_note(results,
-		     "Calls: until init's first instruction. Depot: read by init. -: not there.");
+		     "Calls: until init's first instruction; early: before time_init(). Depot: read by init. -: not there.");
 	if (opts->top)
 		results_note(results,
 			     "Initcalls: instructions, by initcall_debug, in steps of 1000, with whatever else ran meanwhile.");
@@ -594,8 +581,9 @@ static void add_notes(const struct boot_options *opts, json_t *results)
 			     STATS_ALPHA);
 }
 
-static json_t *make_results(struct boot_options *opts)
+static json_t *make_results(void *ctx)
 {
+	struct boot_options *opts = ctx;
 	struct session *s = &opts->session;
 	json_t *results = session_results(s);
 	size_t i, first = 0;
@@ -610,9 +598,9 @@ static json_t *make_results(struct boot_options *opts)
 		add_depot(s, &s->kernels[i], results);
 	if (!opts->no_wall)
 		for (i = 0; i < s->nkernels; i++)
-			boot_add_wall(s, &s->kernels[i], is_first(s, i), results);
+			boot_add_wall(s, &s->kernels[i], session_is_first(s, i), results);
 	for (i = 1; opts->top && i <= s->nkernels; i++) {
-		if (i < s->nkernels && !is_first(s, i))
+		if (i < s->nkernels && !session_is_first(s, i))
 			continue;
 		add_initcalls(opts, first, i, results);
 		first = i;
@@ -622,8 +610,9 @@ static json_t *make_results(struct boot_options *opts)
 	return results;
 }
 
-static json_t *json_arguments(const struct boot_options *opts)
+static json_t *json_arguments(const void *ctx)
 {
+	const struct boot_options *opts = ctx;
 	json_t *count = json_array();
 	size_t i;
 
@@ -641,23 +630,15 @@ static json_t *json_arguments(const struct boot_options *opts)
  */
 int cmd_boot(int argc, char **argv)
 {
+	struct experiment experiment = {
+		add_kernels, json_arguments, make_plan, run_step, make_results, true,
+	};
 	struct boot_options opts;
-	json_t *results;
 	int ret = boot_parse_args(argc, argv, &opts);
 
+	experiment.wall = !opts.no_wall;
 	if (!ret)
-		ret = add_kernels(&opts);
-	if (!ret)
-		ret = session_begin(&opts.session, json_arguments(&opts), !opts.no_wall);
-	if (!ret) {
-		make_plan(&opts);
-		ret = session_run(&opts.session, run_step, &opts);
-	}
-	if (!ret) {
-		results = make_results(&opts);
-		ret = session_end(&opts.session, results);
-		json_decref(results);
-	}
+		ret = session_measure(&opts.session, &experiment, &opts);
 	boot_free_options(&opts);
-	return ret < 0 ? EXIT_OK : ret;
+	return ret;
 }

@@ -12,7 +12,6 @@
  *
  * Both are measured by the wall clock, as they were, and by exact instruction counts.
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,9 +121,10 @@ static bool is_upstream(const struct kernel *k)
 	return !strcmp(k->subject, "upstream");
 }
 
-static int add_kernels(struct claims *c)
+static int add_kernels(void *ctx)
 {
 	static const char * const variants[] = { "upstream", "null", "scs" };
+	struct claims *c = ctx;
 	int ret = session_add(&c->session, "none", "upstream", "");
 	size_t i, j;
 
@@ -144,8 +144,9 @@ static void plan_init(struct session *s, size_t kernel, unsigned int nr)
 			 "%s/" RUN_INIT_AGAIN "/%u", k->name, nr);
 }
 
-static void make_plan(struct claims *c)
+static void make_plan(void *ctx)
 {
+	struct claims *c = ctx;
 	struct session *s = &c->session;
 	unsigned int nr;
 	size_t i;
@@ -323,8 +324,9 @@ static void note_deviations(const struct session *s, json_t *results)
 		     "Instructions count the guest alone, from reset to init; the wall time has QEMU's start and end in it.");
 }
 
-static json_t *make_results(struct claims *c)
+static json_t *make_results(void *ctx)
 {
+	struct claims *c = ctx;
 	struct session *s = &c->session;
 	json_t *results = session_results(s);
 	size_t i;
@@ -344,46 +346,17 @@ static json_t *make_results(struct claims *c)
 	return results;
 }
 
-static int parse_args(int argc, char **argv, struct claims *c)
+static int take_option(void *ctx, int opt, const char *arg)
 {
-	static const struct option own[] = {
-		{ "modes", required_argument, NULL, 'm' },
-		{ "no-wall", no_argument, NULL, 'W' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
-	struct option *options = common_options(own);
-	int opt, ret = EXIT_OK;
+	struct claims *c = ctx;
 
-	optind = 1;
-	while (!ret && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'm':
-			strv_free(&c->modes);
-			strv_split(&c->modes, optarg, ",");
-			break;
-		case 'W':
-			c->no_wall = true;
-			break;
-		case 'h':
-			usage(stdout);
-			ret = -1;
-			break;
-		default:
-			ret = common_option(&c->session.opts, "claims", opt, optarg);
-			break;
-		}
+	if (opt == 'W') {
+		c->no_wall = true;
+	} else {
+		strv_free(&c->modes);
+		strv_split(&c->modes, arg, ",");
 	}
-	free(options);
-	if (!ret && optind < argc) {
-		bench_err("%s is not an option; see scs_bench claims --help", argv[optind]);
-		ret = EXIT_UNUSABLE;
-	}
-	if (!ret && !c->modes.n) {
-		bench_err("--modes needs at least one; see scs_bench claims --help");
-		ret = EXIT_UNUSABLE;
-	}
-	return ret;
+	return EXIT_OK;
 }
 
 /**
@@ -395,29 +368,31 @@ static int parse_args(int argc, char **argv, struct claims *c)
  */
 int cmd_claims(int argc, char **argv)
 {
+	static const struct option own[] = {
+		{ "modes", required_argument, NULL, 'm' },
+		{ "no-wall", no_argument, NULL, 'W' },
+		{ 0 }
+	};
+	static const struct command command = { "claims", usage, own, take_option, NULL };
+	struct experiment experiment = {
+		add_kernels, NULL, make_plan, run_step, make_results, true,
+	};
 	struct claims c = { 0 };
-	json_t *results;
 	int ret;
 
 	session_init(&c.session, "claims");
 	strv_split(&c.modes, "generic,sw_tags,hw_tags", ",");
-	ret = parse_args(argc, argv, &c);
+	ret = common_parse(&c.session.opts, &command, argc, argv, &c);
+	if (!ret && !c.modes.n) {
+		bench_err("--modes needs at least one; see scs_bench claims --help");
+		ret = EXIT_UNUSABLE;
+	}
 	if (!ret) {
 		common_finish(&c.session.opts, "claims");
-		ret = add_kernels(&c);
-	}
-	if (!ret)
-		ret = session_begin(&c.session, json_object(), !c.no_wall);
-	if (!ret) {
-		make_plan(&c);
-		ret = session_run(&c.session, run_step, &c);
-	}
-	if (!ret) {
-		results = make_results(&c);
-		ret = session_end(&c.session, results);
-		json_decref(results);
+		experiment.wall = !c.no_wall;
+		ret = session_measure(&c.session, &experiment, &c);
 	}
 	strv_free(&c.modes);
 	session_free(&c.session);
-	return ret < 0 ? EXIT_OK : ret;
+	return ret;
 }

@@ -11,21 +11,18 @@
  * What is compared is CPU time: under -icount it is what the kernel's scheduler counted, a
  * nanosecond an instruction, of the job and its children.
  */
-#include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "boot.h"
 #include "cmd_load.h"
-#include "env.h"
 #include "guest.h"
 #include "parse.h"
 #include "results.h"
 
 #define MARK		"scs_bench: "
-
-#define RUN_EXACT	"exact"
-#define RUN_WALL	"wall"
 
 /* A rootfs with room for it all, in a RAM disk; init says what fails. */
 #define BOOT_ARGS	"root=/dev/ram0 rw init=/scs_bench/init -- load"
@@ -34,6 +31,7 @@
 #define MIN_CPU_US	5000
 
 #define STRESS_GROUP	"stress"
+#define MEAN		"geometric mean"
 
 static void usage(FILE *out)
 {
@@ -45,8 +43,7 @@ static void usage(FILE *out)
 	      "\n"
 	      GUEST_HELP
 	      "                   (generic; upstream,scs; plain,page_owner=on)\n"
-	      "  --clean MODE/VARIANT\n"
-	      "                   the kernel that all are compared with (none/upstream)\n"
+	      CLEAN_HELP
 	      "  --rootfs FILE    the guest's root file system (build/guest/KVER/rootfs.ext4)\n"
 	      "  --jobs LIST      groups or names of jobs: iperf3, compile, stress, or one of those\n"
 	      "                   in tools/testing/scs_bench/load/jobs (all)\n"
@@ -145,7 +142,8 @@ static int check_jobs(const struct load *l, const struct plan_step *step, const 
 		      const json_t *record)
 {
 	const struct kernel *k = &l->guest.session.kernels[step->subject];
-	json_t *clean = session_record(&l->guest.session, clean_kernel(l), step->kind, 1), *job;
+	const char *kind = strcmp(step->kind, RUN_AGAIN) ? step->kind : RUN_WALL;
+	json_t *clean = session_record(&l->guest.session, clean_kernel(l), kind, 1), *job;
 	json_t *clean_jobs = json_object_get(clean, "jobs");
 	json_t *jobs = json_object_get(record, "jobs");
 	const char *key;
@@ -198,111 +196,142 @@ static int load_run(void *ctx, const struct plan_step *step, const char *log_pat
 	return ret;
 }
 
-/* The clean kernel comes first, since the others are held against it. */
-static void plan(struct load *l)
+/* The clean kernel comes first, since the others are held against it; it is run again for noise. */
+static void make_plan(void *ctx)
 {
+	struct load *l = ctx;
 	struct session *s = &l->guest.session;
 	unsigned int nr, block = 0;
 	size_t i;
 
-	for (nr = 1; nr <= l->exact_runs; nr++) {
+	for (nr = 1; nr <= l->exact_runs; nr++, block += 2)
 		for (i = 0; i < s->nkernels; i++)
 			plan_add(&s->plan, nr == 1 && !i ? block : block + 1, RUN_EXACT, i, nr,
 				 "%s/" RUN_EXACT "/%u", s->kernels[i].name, nr);
-		block += 2;
-	}
-	for (nr = 1; l->wall && nr <= s->opts.runs; nr++) {
+	if (!l->wall)
+		return;
+	/* Number 0 is the warm-up, of the host: one will do, as runs are long. */
+	plan_add(&s->plan, block, RUN_WALL, 0, 0, "%s/" RUN_WALL "/0", s->kernels[0].name);
+	block += 1;
+	for (nr = 1; nr <= s->opts.runs; nr++, block += 2) {
 		for (i = 0; i < s->nkernels; i++)
 			plan_add(&s->plan, nr == 1 && !i ? block : block + 1, RUN_WALL, i, nr,
 				 "%s/" RUN_WALL "/%u", s->kernels[i].name, nr);
-		block += 2;
+		plan_add(&s->plan, block + 1, RUN_AGAIN, 0, nr, "%s/" RUN_AGAIN "/%u",
+			 s->kernels[0].name, nr);
 	}
 }
 
-/* CPU time of a job in all runs of a kind, in seconds. */
-static double *job_samples(const struct session *s, const struct kernel *k, const char *kind,
-			   const char *key, struct samples *samples)
+/* CPU time of a job in one run, in seconds. */
+static double job_seconds(const json_t *record, const void *key)
 {
-	double *v = NULL;
-	unsigned int nr;
-	json_t *record;
-	size_t n = 0;
-
-	for (nr = 1; (record = session_record(s, k, kind, nr)); nr++) {
-		v = xrealloc(v, (n + 1) * sizeof(*v));
-		v[n++] = cpu_us(json_object_get(json_object_get(record, "jobs"), key)) / 1e6;
-	}
-	*samples = (struct samples){ v, n };
-	return v;
+	return cpu_us(json_object_get(json_object_get(record, "jobs"), key)) / 1e6;
 }
 
-static double median_of(const struct samples *samples)
+static bool all_same(const struct samples *s)
 {
-	struct summary sum;
+	size_t i;
 
-	return summarize(samples->v, samples->n, &sum) ? sum.median : 0;
+	for (i = 1; i < s->n; i++)
+		if (s->v[i] != s->v[0])
+			return false;
+	return true;
+}
+
+/* The name of a figure's group: the job's, what is shown, and how it was counted; to be freed. */
+static char *group_of(const char *key, const char *what, const char *kind)
+{
+	return xasprintf("%.*s, %s%s", (int)strcspn(key, "/"), key, what,
+			 strcmp(kind, RUN_EXACT) ? "" : ", by instructions");
+}
+
+/* Adds the CPU time of one job of one kernel; the noise comes with the clean one's. */
+static void add_job(const struct load *l, const struct kernel *k, const char *kind,
+		    const char *key, json_t *results)
+{
+	const struct session *s = &l->guest.session;
+	char *group = group_of(key, "CPU time", kind);
+	struct figure f = { group, k->name, strchr(key, '/') + 1, "s", false, { 0 } };
+	double *v = session_collect(s, k, kind, job_seconds, key, &f.samples);
+
+	f.exact = !strcmp(kind, RUN_EXACT) && all_same(&f.samples);
+	results_figure(results, &f);
+	free(v);
+	if (k == clean_kernel(l) && !strcmp(kind, RUN_WALL)) {
+		v = session_collect(s, k, RUN_AGAIN, job_seconds, key, &f.samples);
+		results_noise(results, &f);
+		free(v);
+	}
+	free(group);
 }
 
 /*
- * Adds one job of one kernel: its CPU time, and how much of the clean kernel's work it does in the
- * same time, which is what is returned; a negative number when it was not measured.
+ * How much of the clean kernel's work is done in the same time: the geometric mean over jobs. Of
+ * each job there are two medians, the clean kernel's first.
  */
-static double add_job(const struct load *l, const struct kernel *k, const char *kind,
-		      const char *key, json_t *results)
+static double mean_speed(const double *medians, const void *ctx)
 {
-	const struct session *s = &l->guest.session;
-	struct samples samples, clean_samples;
-	double *v = job_samples(s, k, kind, key, &samples), speed = -1;
-	double *clean = job_samples(s, clean_kernel(l), kind, key, &clean_samples);
-	char *group = xasprintf("%.*s, CPU time%s", (int)strcspn(key, "/"), key,
-				strcmp(kind, RUN_EXACT) ? "" : ", by instructions");
-	struct figure f = { group, k->name, strchr(key, '/') + 1, "s", samples.n == 1, samples };
+	const size_t *jobs = ctx;
+	double *speeds = xrealloc(NULL, *jobs * sizeof(*speeds)), mean;
+	size_t i;
 
-	results_figure(results, &f);
-	if (samples.n && clean_samples.n && median_of(&samples) > 0)
-		speed = median_of(&clean_samples) / median_of(&samples);
-	free(group);
-	free(clean);
-	free(v);
-	return speed;
+	for (i = 0; i < *jobs; i++)
+		speeds[i] = medians[2 * i] / medians[2 * i + 1];
+	mean = 100 * stats_geometric_mean(speeds, *jobs);
+	free(speeds);
+	return mean;
 }
 
+/* @sets has two sets of samples for each job, as mean_speed() wants their medians. */
 static void add_speed(json_t *results, const char *key, const struct kernel *k, const char *kind,
-		      double speed)
+		      const struct samples *sets, size_t jobs)
 {
-	char *group = xasprintf("%.*s, work per CPU second, per cent of the clean kernel's%s",
-				(int)strcspn(key, "/"), key,
-				strcmp(kind, RUN_EXACT) ? "" : ", by instructions");
+	char *group = group_of(key, "work per CPU second, per cent of the clean kernel's", kind);
+	struct estimate est;
+	bool exact = !strcmp(kind, RUN_EXACT);
+	size_t i;
 
-	results_exact(results, group, k->name, strchr(key, '/') + 1, "%", 100 * speed);
+	for (i = 0; i < 2 * jobs; i++)
+		exact &= all_same(&sets[i]);
+	if (stats_bootstrap(sets, 2 * jobs, mean_speed, &jobs,
+			    json_integer_value(json_object_get(results, "seed")), &est) &&
+	    isfinite(est.value))
+		results_derived(results, group, k->name, strchr(key, '/') + 1, "%", exact, &est);
 	free(group);
 }
 
 static void add_kernel_results(const struct load *l, const struct kernel *k, const char *kind,
 			       json_t *results)
 {
-	json_t *clean = session_record(&l->guest.session, clean_kernel(l), kind, 1), *job;
+	const struct session *s = &l->guest.session;
+	json_t *clean = session_record(s, clean_kernel(l), kind, 1), *job;
 	json_t *jobs = json_object_get(clean, "jobs");
-	double *speeds = NULL, speed;
+	struct samples *sets = xrealloc(NULL, 2 * (json_object_size(jobs) + 1) * sizeof(*sets));
+	double **v = xrealloc(NULL, 2 * (json_object_size(jobs) + 1) * sizeof(*v));
 	const char *key;
-	size_t n = 0;
+	size_t n = 0, i;
 
 	json_object_foreach(jobs, key, job) {
 		if (!job_good(job) || cpu_us(job) < MIN_CPU_US)
 			continue;
-		speed = add_job(l, k, kind, key, results);
-		if (speed < 0)
-			continue;
-		add_speed(results, key, k, kind, speed);
+		add_job(l, k, kind, key, results);
+		v[2 * n] = session_collect(s, clean_kernel(l), kind, job_seconds, key,
+					   &sets[2 * n]);
+		v[2 * n + 1] = session_collect(s, k, kind, job_seconds, key, &sets[2 * n + 1]);
+		add_speed(results, key, k, kind, &sets[2 * n], 1);
 		if (!strncmp(key, STRESS_GROUP "/", strlen(STRESS_GROUP "/"))) {
-			speeds = xrealloc(speeds, (n + 1) * sizeof(*speeds));
-			speeds[n++] = speed;
+			n++;
+		} else {
+			free(v[2 * n]);
+			free(v[2 * n + 1]);
 		}
 	}
 	if (n)
-		add_speed(results, STRESS_GROUP "/geometric mean", k, kind,
-			  stats_geometric_mean(speeds, n));
-	free(speeds);
+		add_speed(results, STRESS_GROUP "/" MEAN, k, kind, sets, n);
+	for (i = 0; i < 2 * n; i++)
+		free(v[i]);
+	free(v);
+	free(sets);
 }
 
 /* What was left out is said, or nobody would miss it. */
@@ -331,9 +360,10 @@ static void note_left_out(const struct load *l, const char *kind, json_t *result
 	free(list);
 }
 
-static json_t *make_results(const struct load *l)
+static json_t *make_results(void *ctx)
 {
 	static const char * const kinds[] = { RUN_EXACT, RUN_WALL };
+	const struct load *l = ctx;
 	json_t *results = session_results((struct session *)&l->guest.session);
 	size_t i, j;
 
@@ -346,103 +376,75 @@ static json_t *make_results(const struct load *l)
 	return results;
 }
 
-static void set_string(char **var, const char *value)
+static int take_option(void *ctx, int opt, const char *arg)
 {
-	free(*var);
-	*var = xstrdup(value);
+	struct load *l = ctx;
+
+	switch (opt) {
+	case 'f':
+		set_string(&l->rootfs, arg);
+		break;
+	case 'j':
+		strv_free(&l->jobs);
+		strv_split(&l->jobs, arg, ",");
+		break;
+	case 'e':
+		if (parse_uint(arg, 0, 100, &l->exact_runs))
+			break;
+		bench_err("--exact-runs %s: give a whole number from 0 to 100", arg);
+		return EXIT_UNUSABLE;
+	case 'w':
+		l->wall = true;
+		break;
+	default:
+		guest_option(&l->guest, opt, arg);
+	}
+	return EXIT_OK;
 }
 
-/* EXIT_OK; EXIT_UNUSABLE after an error was told; -1 when only help was asked for. */
-static int parse_args(struct load *l, int argc, char **argv)
+/* What was not given, and what cannot be. */
+static int finish_options(struct load *l)
 {
-	static const struct option own[] = {
-		{ "clean", required_argument, NULL, 'c' },
-		{ "rootfs", required_argument, NULL, 'f' },
-		{ "jobs", required_argument, NULL, 'j' },
-		{ "exact-runs", required_argument, NULL, 'e' },
-		{ "wall", no_argument, NULL, 'w' },
-		{ 0 }
-	};
-	struct option *options = guest_options(own);
-	int opt, ret = EXIT_OK;
+	struct common_opts *opts = &l->guest.session.opts;
+	char *build;
 
-	optind = 1;
-	while (!ret && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'c':
-			set_string(&l->guest.clean, optarg);
-			break;
-		case 'f':
-			set_string(&l->rootfs, optarg);
-			break;
-		case 'j':
-			strv_free(&l->jobs);
-			strv_split(&l->jobs, optarg, ",");
-			break;
-		case 'e':
-			if (!parse_uint(optarg, 0, 100, &l->exact_runs)) {
-				bench_err("--exact-runs %s: give a whole number from 0 to 100",
-					  optarg);
-				ret = EXIT_UNUSABLE;
-			}
-			break;
-		case 'w':
-			l->wall = true;
-			break;
-		case 'h':
-			usage(stdout);
-			ret = -1;
-			break;
-		default:
-			ret = guest_option(&l->guest, opt, optarg);
-		}
-	}
-	free(options);
-	if (!ret && optind < argc) {
-		bench_err("%s is not an option; see scs_bench load --help", argv[optind]);
-		ret = EXIT_UNUSABLE;
-	}
-	if (!ret && (!l->jobs.n || (!l->exact_runs && !l->wall))) {
+	if (!l->jobs.n || (!l->exact_runs && !l->wall)) {
 		bench_err("nothing to do: name jobs with --jobs, and ask for --exact-runs or --wall");
-		ret = EXIT_UNUSABLE;
-	}
-	return ret;
-}
-
-static int begin(struct load *l)
-{
-	struct session *s = &l->guest.session;
-	json_t *jobs = json_array();
-	char *build, *hash;
-	size_t i;
-	int ret;
-
-	common_finish(&s->opts, "load");
-	if (!l->rootfs) {
-		build = bench_build_dir();
-		l->rootfs = xasprintf("%s/guest/%s/rootfs.ext4", build, s->opts.kver);
-		free(build);
-	}
-	/* The session looks for what it boots with; here that is the root file system. */
-	set_string(&s->opts.initrd, l->rootfs);
-	for (i = 0; i < l->jobs.n; i++)
-		json_array_append_new(jobs, json_string(l->jobs.v[i]));
-	hash = env_hash_file(l->rootfs);
-	if (!hash) {
-		bench_err("cannot read %s: make it with 'make guest', or name another with --rootfs",
-			  l->rootfs);
-		json_decref(jobs);
 		return EXIT_UNUSABLE;
 	}
-	ret = guest_add_kernels(&l->guest);
-	if (!ret)
-		ret = session_begin(s,
-				    json_pack("{s:O, s:s, s:s, s:b, s:i}", "jobs", jobs, "rootfs",
-					      hash, "clean", l->guest.clean, "wall", l->wall,
-					      "exact runs", (int)l->exact_runs), l->wall);
-	free(hash);
-	json_decref(jobs);
-	return ret;
+	common_finish(opts, "load");
+	if (!l->rootfs) {
+		build = bench_build_dir();
+		l->rootfs = xasprintf("%s/guest/%s/rootfs.ext4", build, opts->kver);
+		free(build);
+	}
+	if (access(l->rootfs, R_OK)) {
+		bench_err("cannot read %s: make it with 'make guest', or name another with --rootfs",
+			  l->rootfs);
+		return EXIT_UNUSABLE;
+	}
+	/* The session looks for what it boots with; here that is the root file system. */
+	set_string(&opts->initrd, l->rootfs);
+	return EXIT_OK;
+}
+
+static int add_kernels(void *ctx)
+{
+	struct load *l = ctx;
+
+	return guest_add_kernels(&l->guest);
+}
+
+static json_t *json_arguments(const void *ctx)
+{
+	const struct load *l = ctx;
+	json_t *jobs = json_array();
+	size_t i;
+
+	for (i = 0; i < l->jobs.n; i++)
+		json_array_append_new(jobs, json_string(l->jobs.v[i]));
+	return json_pack("{s:o, s:s, s:b, s:i}", "jobs", jobs, "clean", l->guest.clean, "wall",
+			 l->wall, "exact runs", (int)l->exact_runs);
 }
 
 /**
@@ -454,30 +456,36 @@ static int begin(struct load *l)
  */
 int cmd_load(int argc, char **argv)
 {
+	static const struct option own[] = {
+		GUEST_OPTIONS, CLEAN_OPTION,
+		{ "rootfs", required_argument, NULL, 'f' },
+		{ "jobs", required_argument, NULL, 'j' },
+		{ "exact-runs", required_argument, NULL, 'e' },
+		{ "wall", no_argument, NULL, 'w' },
+		{ 0 }
+	};
+	static const struct command command = { "load", usage, own, take_option, NULL };
+	struct experiment experiment = {
+		add_kernels, json_arguments, make_plan, load_run, make_results, false,
+	};
 	struct load l = { .exact_runs = 1 };
-	json_t *results;
+	struct session *s = &l.guest.session;
 	int ret;
 
-	guest_init(&l.guest, "load", "-load", "generic", "upstream,scs",
-		   "plain,page_owner=on");
+	guest_init(&l.guest, "load", "-load", "generic", "upstream,scs", "plain,page_owner=on");
 	l.guest.clean = xstrdup("none/upstream");
-	l.guest.session.opts.timeout = 3600;
-	l.guest.session.opts.runs = 3;
+	s->opts.timeout = 3600;
+	s->opts.runs = 3;
 	strv_add(&l.jobs, "all");
-	ret = parse_args(&l, argc, argv);
+	ret = common_parse(&s->opts, &command, argc, argv, &l);
 	if (!ret)
-		ret = begin(&l);
+		ret = finish_options(&l);
 	if (!ret) {
-		plan(&l);
-		ret = session_run(&l.guest.session, load_run, &l);
-	}
-	if (!ret) {
-		results = make_results(&l);
-		ret = session_end(&l.guest.session, results);
-		json_decref(results);
+		experiment.wall = l.wall;
+		ret = session_measure(s, &experiment, &l);
 	}
 	free(l.rootfs);
 	strv_free(&l.jobs);
 	guest_free(&l.guest);
-	return ret < 0 ? EXIT_OK : ret;
+	return ret;
 }

@@ -7,18 +7,16 @@
  * two of them must print the same. What is in use is all that the machine has, less what is free:
  * so KASAN's shadow memory and page_owner's records count, which the kernel reserves.
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot.h"
 #include "cmd_memory.h"
 #include "guest.h"
 #include "parse.h"
 #include "results.h"
 
 #define MARK		"scs_bench: "
-#define RUN_EXACT	"exact"
-#define EXACT_RUNS	2
 
 #define KIB		1024LL
 /* lib/stackdepot.c takes memory in pools of 4 pages, and does not count its table. */
@@ -37,8 +35,7 @@ static void usage(FILE *out)
 	      "\n"
 	      GUEST_HELP
 	      "                   (all; upstream,scs; plain,page_owner=on)\n"
-	      "  --clean MODE/VARIANT\n"
-	      "                   the kernel that all are compared with (none/upstream)\n"
+	      CLEAN_HELP
 	      COMMON_HELP, out);
 }
 
@@ -179,8 +176,30 @@ static void add_point(json_t *results, const struct kernel *k, const json_t *rec
 	free(group);
 }
 
-static json_t *make_results(struct guest *g)
+static int add_kernels(void *ctx)
 {
+	return guest_add_kernels(ctx);
+}
+
+static json_t *json_arguments(const void *ctx)
+{
+	const struct guest *g = ctx;
+
+	return json_pack("{s:s}", "clean", g->clean);
+}
+
+static void make_plan(void *ctx)
+{
+	struct guest *g = ctx;
+	size_t i;
+
+	for (i = 0; i < g->session.nkernels; i++)
+		boot_plan_exact(&g->session, i);
+}
+
+static json_t *make_results(void *ctx)
+{
+	struct guest *g = ctx;
 	struct session *s = &g->session;
 	json_t *results = session_results(s), *record;
 	json_t *clean = session_record(s, &s->kernels[0], RUN_EXACT, 1);
@@ -201,6 +220,12 @@ static json_t *make_results(struct guest *g)
 	return results;
 }
 
+static int take_option(void *ctx, int opt, const char *arg)
+{
+	guest_option(ctx, opt, arg);
+	return EXIT_OK;
+}
+
 /**
  * cmd_memory - the subcommand "memory"
  * @argc: number of arguments
@@ -210,59 +235,21 @@ static json_t *make_results(struct guest *g)
  */
 int cmd_memory(int argc, char **argv)
 {
-	static const struct option own[] = {
-		{ "clean", required_argument, NULL, 'c' },
-		{ 0 }
+	static const struct option own[] = { GUEST_OPTIONS, CLEAN_OPTION, { 0 } };
+	static const struct command command = { "memory", usage, own, take_option, NULL };
+	static const struct experiment experiment = {
+		add_kernels, json_arguments, make_plan, memory_run, make_results, false,
 	};
-	struct option *options = guest_options(own);
-	bool help = false;
-	json_t *results;
 	struct guest g;
-	unsigned int nr;
-	int opt, ret = EXIT_OK;
-	size_t i;
+	int ret;
 
 	guest_init(&g, "memory", "", ALL_MODES, "upstream,scs", "plain,page_owner=on");
 	g.clean = xstrdup("none/upstream");
-	optind = 1;
-	while (!ret && !help && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (opt == 'c') {
-			free(g.clean);
-			g.clean = xstrdup(optarg);
-		} else if (opt == 'h') {
-			help = true;
-		} else {
-			ret = guest_option(&g, opt, optarg);
-		}
-	}
-	if (help) {
-		usage(stdout);
-		goto out;
-	}
-	if (!ret && optind < argc) {
-		bench_err("%s is not an option; see scs_bench memory --help", argv[optind]);
-		ret = EXIT_UNUSABLE;
-	}
-	if (ret)
-		goto out;
-	common_finish(&g.session.opts, "memory");
-	ret = guest_add_kernels(&g);
-	if (!ret)
-		ret = session_begin(&g.session, json_pack("{s:s}", "clean", g.clean), false);
+	ret = common_parse(&g.session.opts, &command, argc, argv, &g);
 	if (!ret) {
-		for (nr = 1; nr <= EXACT_RUNS; nr++)
-			for (i = 0; i < g.session.nkernels; i++)
-				plan_add(&g.session.plan, 0, RUN_EXACT, i, nr,
-					 "%s/" RUN_EXACT "/%u", g.session.kernels[i].name, nr);
-		ret = session_run(&g.session, memory_run, &g);
+		common_finish(&g.session.opts, "memory");
+		ret = session_measure(&g.session, &experiment, &g);
 	}
-	if (!ret) {
-		results = make_results(&g);
-		ret = session_end(&g.session, results);
-		json_decref(results);
-	}
-out:
-	free(options);
 	guest_free(&g);
 	return ret;
 }

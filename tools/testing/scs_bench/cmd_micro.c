@@ -6,10 +6,11 @@
  * prints them. Under -icount its counter counts instructions, so two boots must print the same.
  * The cost of a call is the median sample, less that of a loop that calls nothing.
  */
-#include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot.h"
 #include "cmd_micro.h"
 #include "guest.h"
 #include "parse.h"
@@ -18,10 +19,6 @@
 #define MARK		"scs_bench_micro: "
 #define VERSION		1
 #define NOTHING		"nothing"
-
-#define RUN_EXACT	"exact"
-#define RUN_WALL	"wall"
-#define EXACT_RUNS	2
 
 #define NSEC_PER_SEC	1e9
 
@@ -185,16 +182,27 @@ bool micro_cost(const json_t *record, const char *op, unsigned int depth, const 
 	return true;
 }
 
+/**
+ * struct micro - a running "micro"
+ * @guest: kernels, tools, store
+ * @wall: time is taken, too
+ */
+struct micro {
+	struct guest guest;
+	bool wall;
+};
+
 static int micro_run(void *ctx, const struct plan_step *step, const char *log_path,
 		     json_t **record)
 {
-	struct guest *g = ctx;
-	const struct kernel *k = &g->session.kernels[step->subject];
-	struct qemu_spec spec = session_spec(&g->session, k);
+	struct micro *m = ctx;
+	struct session *s = &m->guest.session;
+	const struct kernel *k = &s->kernels[step->subject];
+	struct qemu_spec spec = session_spec(s, k);
 	char *log, *error;
 	int ret;
 
-	spec.initrd = g->session.opts.initrd;
+	spec.initrd = s->opts.initrd;
 	spec.log = log_path;
 	spec.icount = !strcmp(step->kind, RUN_EXACT);
 	ret = guest_boot(&spec, k, "scs_bench=micro", &log);
@@ -205,79 +213,120 @@ static int micro_run(void *ctx, const struct plan_step *step, const char *log_pa
 		ret = fail_run(k, log_path, log, error,
 			       "is it a kernel with CONFIG_SCS_BENCH (LOAD=1)?");
 	else if (spec.icount)
-		ret = guest_check_same(&g->session, k, step->kind, step->nr, *record);
+		ret = guest_check_same(s, k, step->kind, step->nr, *record);
 	free(error);
 	free(log);
 	return ret;
 }
 
-static void plan(struct guest *g, bool wall)
+static int add_kernels(void *ctx)
 {
-	struct session *s = &g->session;
-	unsigned int nr;
+	struct micro *m = ctx;
+
+	return guest_add_kernels(&m->guest);
+}
+
+static json_t *json_arguments(const void *ctx)
+{
+	const struct micro *m = ctx;
+
+	return json_pack("{s:b}", "wall", m->wall);
+}
+
+static void make_plan(void *ctx)
+{
+	struct micro *m = ctx;
+	struct session *s = &m->guest.session;
 	size_t i;
 
-	for (nr = 1; nr <= EXACT_RUNS; nr++)
-		for (i = 0; i < s->nkernels; i++)
-			plan_add(&s->plan, 0, RUN_EXACT, i, nr, "%s/" RUN_EXACT "/%u",
-				 s->kernels[i].name, nr);
-	for (nr = 1; wall && nr <= s->opts.runs; nr++)
-		for (i = 0; i < s->nkernels; i++)
-			plan_add(&s->plan, nr, RUN_WALL, i, nr, "%s/" RUN_WALL "/%u",
-				 s->kernels[i].name, nr);
+	for (i = 0; i < s->nkernels; i++) {
+		boot_plan_exact(s, i);
+		if (m->wall)
+			boot_plan_wall(s, i, session_is_first(s, i), 1);
+	}
+}
+
+/* A call at a depth, by a clock. */
+struct point {
+	size_t op;
+	unsigned int depth;
+	const char *unit;
+};
+
+static double point_cost(const json_t *record, const void *ctx)
+{
+	const struct point *p = ctx;
+	double cost;
+
+	return micro_cost(record, ops[p->op].op, p->depth, p->unit, &cost) ? cost : NAN;
 }
 
 /* One figure from all runs of a kind. */
 static void add_figure(const struct session *s, const struct kernel *k, const char *kind,
-		       size_t op, unsigned int depth, const char *unit, json_t *results)
+		       const struct point *p, json_t *results)
 {
-	bool exact = !strcmp(kind, RUN_EXACT);
-	char *group = xasprintf("%s: %s", k->group, ops[op].title);
-	char *name = xasprintf("depth %2u%s", depth,
-			       exact ? "" : strcmp(unit, "ticks") ? " (cycles)" : " (time)");
-	double *v = NULL, cost;
-	struct figure f;
-	unsigned int nr;
-	json_t *record;
-	size_t n = 0;
+	bool exact = !strcmp(kind, RUN_EXACT), ticks = !strcmp(p->unit, "ticks");
+	char *group = xasprintf("%s: %s", k->group, ops[p->op].title);
+	char *name = xasprintf("depth %2u%s", p->depth,
+			       exact ? "" : ticks ? " (time)" : " (cycles)");
+	struct figure f = { group, k->subject, name,
+			    exact ? "instructions" : ticks ? "ns" : "cycles", exact, { 0 } };
+	double *v = session_collect(s, k, kind, point_cost, p, &f.samples);
 
-	for (nr = 1; (record = session_record(s, k, kind, nr)); nr++) {
-		if (!micro_cost(record, ops[op].op, depth, unit, &cost))
-			continue;
-		v = xrealloc(v, (n + 1) * sizeof(*v));
-		v[n++] = cost;
-	}
-	f = (struct figure){ group, k->subject, name,
-			     exact ? "instructions" : strcmp(unit, "ticks") ? "cycles" : "ns",
-			     exact, { v, exact && n ? 1 : n } };
-	results_figure(results, &f);
+	/* They are the same, or there would be no results. */
+	if (exact && f.samples.n)
+		f.samples.n = 1;
+	if (!strcmp(kind, RUN_AGAIN))
+		results_noise(results, &f);
+	else
+		results_figure(results, &f);
 	free(v);
 	free(name);
 	free(group);
 }
 
-static json_t *make_results(struct guest *g)
+static json_t *make_results(void *ctx)
 {
 	static const unsigned int depths[] = { 1, 2, 4, 8, 16, 24, 32, 48, 64 };
-	struct session *s = &g->session;
+	static const struct {
+		const char *kind;
+		const char *unit;
+	} ways[] = {
+		{ RUN_EXACT, "ticks" },
+		{ RUN_WALL, "ticks" }, { RUN_AGAIN, "ticks" },
+		{ RUN_WALL, "cycles" }, { RUN_AGAIN, "cycles" },
+	};
+	struct micro *m = ctx;
+	struct session *s = &m->guest.session;
 	json_t *results = session_results(s);
-	size_t op, d, i;
+	size_t op, d, i, w;
 
 	for (op = 0; op < ARRAY_SIZE(ops); op++) {
 		for (d = 0; d < ARRAY_SIZE(depths); d++) {
 			for (i = 0; i < s->nkernels; i++) {
-				const struct kernel *k = &s->kernels[i];
+				for (w = 0; w < ARRAY_SIZE(ways); w++) {
+					const struct point p = { op, depths[d], ways[w].unit };
 
-				add_figure(s, k, RUN_EXACT, op, depths[d], "ticks", results);
-				add_figure(s, k, RUN_WALL, op, depths[d], "ticks", results);
-				add_figure(s, k, RUN_WALL, op, depths[d], "cycles", results);
+					add_figure(s, &s->kernels[i], ways[w].kind, &p, results);
+				}
 			}
 		}
 	}
-	results_against(results, g->variants.v[0]);
+	results_against(results, m->guest.variants.v[0]);
 	results_note(results,
 		     "A call's cost is that of a median sample of the loop around it, less that of a loop that calls nothing.");
 	return results;
+}
+
+static int take_option(void *ctx, int opt, const char *arg)
+{
+	struct micro *m = ctx;
+
+	if (opt == 'w')
+		m->wall = true;
+	else
+		guest_option(&m->guest, opt, arg);
+	return EXIT_OK;
 }
 
 /**
@@ -290,50 +339,26 @@ static json_t *make_results(struct guest *g)
 int cmd_micro(int argc, char **argv)
 {
 	static const struct option own[] = {
+		GUEST_OPTIONS,
 		{ "wall", no_argument, NULL, 'w' },
 		{ 0 }
 	};
-	struct option *options = guest_options(own);
-	bool wall = false, help = false;
-	json_t *results;
-	struct guest g;
-	int opt, ret = EXIT_OK;
+	static const struct command command = { "micro", usage, own, take_option, NULL };
+	struct experiment experiment = {
+		add_kernels, json_arguments, make_plan, micro_run, make_results, false,
+	};
+	struct micro m = { .wall = false };
+	struct session *s = &m.guest.session;
+	int ret;
 
-	guest_init(&g, "micro", "-load", "generic", "upstream,fallback,scs", "plain,page_owner=on");
-	optind = 1;
-	while (!ret && !help && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (opt == 'w')
-			wall = true;
-		else if (opt == 'h')
-			help = true;
-		else
-			ret = guest_option(&g, opt, optarg);
-	}
-	if (help) {
-		usage(stdout);
-		goto out;
-	}
-	if (!ret && optind < argc) {
-		bench_err("%s is not an option; see scs_bench micro --help", argv[optind]);
-		ret = EXIT_UNUSABLE;
-	}
-	if (ret)
-		goto out;
-	common_finish(&g.session.opts, "micro");
-	ret = guest_add_kernels(&g);
-	if (!ret)
-		ret = session_begin(&g.session, json_pack("{s:b}", "wall", wall), wall);
+	guest_init(&m.guest, "micro", "-load", "generic", "upstream,fallback,scs",
+		   "plain,page_owner=on");
+	ret = common_parse(&s->opts, &command, argc, argv, &m);
 	if (!ret) {
-		plan(&g, wall);
-		ret = session_run(&g.session, micro_run, &g);
+		common_finish(&s->opts, "micro");
+		experiment.wall = m.wall;
+		ret = session_measure(s, &experiment, &m);
 	}
-	if (!ret) {
-		results = make_results(&g);
-		ret = session_end(&g.session, results);
-		json_decref(results);
-	}
-out:
-	free(options);
-	guest_free(&g);
+	guest_free(&m.guest);
 	return ret;
 }

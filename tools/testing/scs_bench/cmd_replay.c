@@ -6,7 +6,6 @@
  * it is run many times, with the depots interleaved at random, and its times are judged.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,36 +274,13 @@ static int identify(struct replay *r, json_t *env)
 	return ret;
 }
 
-static int parse_args(int argc, char **argv, struct replay *r)
+static int take_option(void *ctx, int opt, const char *arg)
 {
-	static const struct option own[] = {
-		{ "program", required_argument, NULL, 'p' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
-	struct option *options = common_options(own);
-	int opt, ret = EXIT_OK;
+	struct replay *r = ctx;
 
-	optind = 1;
-	while (!ret && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'p':
-			free(r->program);
-			r->program = xstrdup(optarg);
-			break;
-		case 'h':
-			usage(stdout);
-			ret = -1;
-			break;
-		default:
-			ret = common_option(&r->opts, "replay", opt, optarg);
-			break;
-		}
-	}
-	free(options);
-	for (; !ret && optind < argc; optind++)
-		strv_add(&r->streams, "%s", argv[optind]);
-	return ret;
+	if (opt == 'p')
+		set_string(&r->program, arg);
+	return EXIT_OK;
 }
 
 static int measure(struct replay *r)
@@ -328,10 +304,7 @@ static int measure(struct replay *r)
 		return ret;
 	}
 	results = make_results(r, env);
-	if (strcmp(r->opts.json, "-"))
-		results_table(results, stdout);
-	fflush(stdout);
-	ret = results_write(results, r->opts.json);
+	ret = results_show(results, r->opts.json);
 	json_decref(results);
 	return ret;
 }
@@ -345,12 +318,17 @@ static int measure(struct replay *r)
  */
 int cmd_replay(int argc, char **argv)
 {
+	static const struct option own[] = {
+		{ "program", required_argument, NULL, 'p' },
+		{ 0 }
+	};
 	struct replay r = { .store.fd = -1 };
+	const struct command command = { "replay", usage, own, take_option, &r.streams };
 	char *build = bench_build_dir();
 	int ret;
 
 	common_init(&r.opts);
-	ret = parse_args(argc, argv, &r);
+	ret = common_parse(&r.opts, &command, argc, argv, &r);
 	if (!ret) {
 		common_finish(&r.opts, "replay");
 		if (!r.program)
@@ -365,5 +343,5 @@ int cmd_replay(int argc, char **argv)
 	plan_free(&r.plan);
 	store_close(&r.store);
 	common_free(&r.opts);
-	return ret < 0 ? EXIT_OK : ret;
+	return ret;
 }

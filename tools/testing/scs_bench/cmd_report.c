@@ -61,13 +61,6 @@ static void usage(FILE *out)
 	      "  --help           this text\n", out);
 }
 
-static const char *text_of(const json_t *obj, const char *key)
-{
-	const char *text = json_string_value(json_object_get(obj, key));
-
-	return text ? text : "";
-}
-
 /**
  * html_escape - make a text fit for HTML
  * @text: the text
@@ -123,16 +116,6 @@ static void put_quoted(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void add_once(struct strv *sv, const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < sv->n; i++)
-		if (!strcmp(sv->v[i], text))
-			return;
-	strv_add(sv, "%s", text);
-}
-
 /* The distinct values of @key among the figures of @group, or of all if it is NULL. */
 static void list(const json_t *results, const char *group, const char *key, struct strv *sv)
 {
@@ -140,8 +123,8 @@ static void list(const json_t *results, const char *group, const char *key, stru
 	size_t i;
 
 	json_array_foreach(json_object_get(results, "figures"), i, f)
-		if (!group || !strcmp(text_of(f, "group"), group))
-			add_once(sv, text_of(f, key));
+		if (!group || !strcmp(results_text(f, "group"), group))
+			strv_add_once(sv, results_text(f, key));
 }
 
 /* Large figures are shown in millions and the like, as a plot's axis has room for. */
@@ -205,7 +188,7 @@ char *plot_bars(const json_t *results, const char *group, const char *name)
 		if (!f)
 			continue;
 		n++;
-		unit = text_of(f, "unit");
+		unit = results_text(f, "unit");
 		most = fmax(most, results_value(f));
 		least = fmin(least, results_value(f));
 		interval |= !!json_object_get(f, "interval");
@@ -340,10 +323,10 @@ static void put_points(FILE *out, const json_t *results, const char *group, cons
 	size_t i;
 
 	json_array_foreach(json_object_get(results, "figures"), i, f) {
-		char *own = line_of(text_of(f, "name"), &depth);
+		char *own = line_of(results_text(f, "name"), &depth);
 
-		if (own && !strcmp(own, line) && !strcmp(text_of(f, "group"), group) &&
-		    !strcmp(text_of(f, "subject"), subject)) {
+		if (own && !strcmp(own, line) && !strcmp(results_text(f, "group"), group) &&
+		    !strcmp(results_text(f, "subject"), subject)) {
 			fprintf(out, "%u %.9g\n", depth, results_value(f));
 			++*points;
 		}
@@ -359,12 +342,12 @@ static const char *line_unit(const json_t *results, const char *group, const cha
 	size_t i;
 
 	json_array_foreach(json_object_get(results, "figures"), i, f) {
-		char *own = line_of(text_of(f, "name"), &depth);
-		bool found = own && !strcmp(own, line) && !strcmp(text_of(f, "group"), group);
+		char *own = line_of(results_text(f, "name"), &depth);
+		bool found = own && !strcmp(own, line) && !strcmp(results_text(f, "group"), group);
 
 		free(own);
 		if (found)
-			return text_of(f, "unit");
+			return results_text(f, "unit");
 	}
 	return "";
 }
@@ -501,8 +484,8 @@ static bool is_plotted(const json_t *results, const char *group, const char *nam
 	if (name[0] == ' ')
 		return false;
 	json_array_foreach(json_object_get(results, "figures"), i, f)
-		if (!strcmp(text_of(f, "group"), group) && !strcmp(text_of(f, "name"), name))
-			return *text_of(f, "unit");
+		if (!strcmp(results_text(f, "group"), group) && !strcmp(results_text(f, "name"), name))
+			return *results_text(f, "unit");
 	return false;
 }
 
@@ -522,7 +505,7 @@ static int put_plots(struct page *page, const json_t *results, const char *group
 		char *line = line_of(names.v[i], &depth);
 
 		if (line)
-			add_once(&lines, line);
+			strv_add_once(&lines, line);
 		else if (is_plotted(results, group, names.v[i]))
 			ret = put_plot(page, plot_bars(results, group, names.v[i]), names.v[i]);
 		free(line);
@@ -538,7 +521,7 @@ static int put_plots(struct page *page, const json_t *results, const char *group
 static void put_cell(FILE *out, const json_t *f)
 {
 	json_t *ends = json_object_get(f, "interval"), *against = json_object_get(f, "against");
-	const char *unit = text_of(f, "unit"), *verdict = text_of(against, "verdict");
+	const char *unit = results_text(f, "unit"), *verdict = results_text(against, "verdict");
 	bool exact = json_is_true(json_object_get(f, "exact"));
 	char *value, *low, *high;
 
@@ -586,9 +569,9 @@ static void put_table(FILE *out, const json_t *results, const char *group)
 			f = results_find(results, group, subjects.v[i], names.v[j]);
 		fputs("<tr><td>", out);
 		put_html(out, names.v[j]);
-		if (*text_of(f, "unit") && strcmp(text_of(f, "unit"), "%") &&
-		    strstr(names.v[j], text_of(f, "unit")) != names.v[j])
-			fprintf(out, ", %s", text_of(f, "unit"));
+		if (*results_text(f, "unit") && strcmp(results_text(f, "unit"), "%") &&
+		    strstr(names.v[j], results_text(f, "unit")) != names.v[j])
+			fprintf(out, ", %s", results_text(f, "unit"));
 		if (noise)
 			fprintf(out, "<small>noise, a kernel against itself: +/-%.1f %%</small>",
 				100 * json_number_value(json_object_get(noise, "relative")));
@@ -621,11 +604,11 @@ static void put_verdicts(FILE *out, const json_t *results)
 	      out);
 	json_array_foreach(list_of, i, v) {
 		fputs("<tr><td>", out);
-		put_html(out, text_of(v, "title"));
-		fprintf(out, "</td><td class=\"v %s\">", verdict_class(text_of(v, "verdict")));
-		put_html(out, text_of(v, "verdict"));
+		put_html(out, results_text(v, "title"));
+		fprintf(out, "</td><td class=\"v %s\">", verdict_class(results_text(v, "verdict")));
+		put_html(out, results_text(v, "verdict"));
 		fputs("</td><td>", out);
-		put_html(out, text_of(v, "text"));
+		put_html(out, results_text(v, "text"));
 		fputs("</td></tr>\n", out);
 	}
 	fputs("</table>\n", out);
@@ -665,8 +648,8 @@ static int put_results(struct page *page, const json_t *results)
 	size_t i;
 
 	fprintf(page->out, "<h2 id=\"%s\">%s</h2>\n<p>Finished %s. Seed %lld.</p>\n",
-		text_of(results, "scs_bench"), text_of(results, "scs_bench"),
-		text_of(results, "finished"),
+		results_text(results, "scs_bench"), results_text(results, "scs_bench"),
+		results_text(results, "finished"),
 		json_integer_value(json_object_get(results, "seed")));
 	put_verdicts(page->out, results);
 	list(results, NULL, "group", &groups);

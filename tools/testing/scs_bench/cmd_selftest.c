@@ -10,7 +10,6 @@
  * - From reset to init, a longer boot has more timer interrupts, too, and they cost what they cost.
  * - The wall time has a resolution, which is the machine's noise, and is told.
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +25,14 @@
 /**
  * struct selftest - what is asked for
  * @session: the session; its kernels are in the order of the costs
+ * @mode: KASAN mode of the image
  * @costs: instructions a save; the first is 0, the last is the one that is timed
  * @no_wall: leave the wall time out
  * @missed: a method that has to find the cost did not
  */
 struct selftest {
 	struct session session;
+	char *mode;
 	unsigned int costs[4];
 	bool no_wall;
 	bool missed;
@@ -101,9 +102,10 @@ static int run_step(void *ctx, const struct plan_step *step, const char *log_pat
 	return boot_wall_run(&t->session, k, &no_root, log_path, record);
 }
 
-static int add_kernels(struct selftest *t, const char *mode)
+static int add_kernels(void *ctx)
 {
-	char *image = xasprintf("%s/%s-cost/Image", t->session.opts.images, mode);
+	struct selftest *t = ctx;
+	char *image = xasprintf("%s/%s-cost/Image", t->session.opts.images, t->mode);
 	int ret = EXIT_OK;
 	size_t i;
 
@@ -111,7 +113,7 @@ static int add_kernels(struct selftest *t, const char *mode)
 		char *subject = xasprintf("cost %u", t->costs[i]);
 		char *args = xasprintf("scs_bench_cost=%u", t->costs[i]);
 
-		ret = session_add_image(&t->session, mode, subject, image, args);
+		ret = session_add_image(&t->session, t->mode, subject, image, args);
 		free(args);
 		free(subject);
 	}
@@ -119,8 +121,9 @@ static int add_kernels(struct selftest *t, const char *mode)
 	return ret;
 }
 
-static void make_plan(struct selftest *t)
+static void make_plan(void *ctx)
 {
+	struct selftest *t = ctx;
 	size_t last = t->session.nkernels - 1, i;
 
 	for (i = 0; i <= last; i++)
@@ -203,8 +206,9 @@ static void judge_wall(struct selftest *t, json_t *results)
 				json_string_value(json_object_get(against, "why")));
 }
 
-static json_t *make_results(struct selftest *t)
+static json_t *make_results(void *ctx)
 {
+	struct selftest *t = ctx;
 	struct session *s = &t->session;
 	json_t *results = session_results(s);
 	size_t i;
@@ -232,50 +236,25 @@ static json_t *make_results(struct selftest *t)
 	return results;
 }
 
-static int parse_args(int argc, char **argv, struct selftest *t, char **mode)
+static int take_option(void *ctx, int opt, const char *arg)
 {
-	static const struct option own[] = {
-		{ "mode", required_argument, NULL, 'm' },
-		{ "cost", required_argument, NULL, 'c' },
-		{ "no-wall", no_argument, NULL, 'W' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
-	struct option *options = common_options(own);
+	struct selftest *t = ctx;
 	unsigned int *most = &t->costs[ARRAY_SIZE(t->costs) - 1];
-	int opt, ret = EXIT_OK;
 
-	optind = 1;
-	while (!ret && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'm':
-			free(*mode);
-			*mode = xstrdup(optarg);
+	switch (opt) {
+	case 'm':
+		set_string(&t->mode, arg);
+		break;
+	case 'c':
+		if (parse_uint(arg, 1002, 10000000, most) && *most % 2 == 0)
 			break;
-		case 'c':
-			if (parse_uint(optarg, 1002, 10000000, most) && *most % 2 == 0)
-				break;
-			bench_err("--cost %s: give an even number from 1002 to 10000000", optarg);
-			ret = EXIT_UNUSABLE;
-			break;
-		case 'W':
-			t->no_wall = true;
-			break;
-		case 'h':
-			usage(stdout);
-			ret = -1;
-			break;
-		default:
-			ret = common_option(&t->session.opts, "selftest", opt, optarg);
-			break;
-		}
+		bench_err("--cost %s: give an even number from 1002 to 10000000", arg);
+		return EXIT_UNUSABLE;
+	case 'W':
+		t->no_wall = true;
+		break;
 	}
-	free(options);
-	if (!ret && optind < argc) {
-		bench_err("%s is not an option; see scs_bench selftest --help", argv[optind]);
-		ret = EXIT_UNUSABLE;
-	}
-	return ret;
+	return EXIT_OK;
 }
 
 /**
@@ -287,33 +266,31 @@ static int parse_args(int argc, char **argv, struct selftest *t, char **mode)
  */
 int cmd_selftest(int argc, char **argv)
 {
-	struct selftest t = { .costs = { 0, 2, 1000, 50000 } };
-	char *mode = xstrdup("generic");
-	json_t *results;
+	static const struct option own[] = {
+		{ "mode", required_argument, NULL, 'm' },
+		{ "cost", required_argument, NULL, 'c' },
+		{ "no-wall", no_argument, NULL, 'W' },
+		{ 0 }
+	};
+	static const struct command command = { "selftest", usage, own, take_option, NULL };
+	struct experiment experiment = {
+		add_kernels, NULL, make_plan, run_step, make_results, true,
+	};
+	struct selftest t = { .mode = xstrdup("generic"), .costs = { 0, 2, 1000, 50000 } };
 	int ret;
 
 	session_init(&t.session, "selftest");
-	ret = parse_args(argc, argv, &t, &mode);
+	ret = common_parse(&t.session.opts, &command, argc, argv, &t);
 	if (!ret) {
 		common_finish(&t.session.opts, "selftest");
-		ret = add_kernels(&t, mode);
+		experiment.wall = !t.no_wall;
+		ret = session_measure(&t.session, &experiment, &t);
 	}
-	if (!ret)
-		ret = session_begin(&t.session, json_object(), !t.no_wall);
-	if (!ret) {
-		make_plan(&t);
-		ret = session_run(&t.session, run_step, &t);
-	}
-	if (!ret) {
-		results = make_results(&t);
-		ret = session_end(&t.session, results);
-		json_decref(results);
-		if (!ret && t.missed) {
-			bench_err("a cost that is known was not found: do not trust figures that were measured like this");
-			ret = EXIT_FAILED;
-		}
+	if (!ret && t.missed) {
+		bench_err("a cost that is known was not found: do not trust figures that were measured like this");
+		ret = EXIT_FAILED;
 	}
 	session_free(&t.session);
-	free(mode);
-	return ret < 0 ? EXIT_OK : ret;
+	free(t.mode);
+	return ret;
 }

@@ -20,39 +20,12 @@
 void guest_init(struct guest *g, const char *command, const char *suffix, const char *modes,
 		const char *variants, const char *args)
 {
-	*g = (struct guest){ .suffix = suffix };
+	*g = (struct guest){ 0 };
 	session_init(&g->session, command);
+	g->session.suffix = suffix;
 	strv_split(&g->modes, modes, ",");
 	strv_split(&g->variants, variants, ",");
 	strv_split(&g->args, args, ",");
-}
-
-/**
- * guest_options - put a subcommand's own options and those that all have together
- * @own: its own, ending in an empty one
- *
- * Return: an array for getopt_long(), to be freed.
- */
-struct option *guest_options(const struct option *own)
-{
-	static const struct option shared[] = {
-		{ "modes", required_argument, NULL, 'm' },
-		{ "variants", required_argument, NULL, 'v' },
-		{ "args", required_argument, NULL, 'A' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
-	struct option *both, *all;
-	size_t n = 0;
-
-	while (own[n].name)
-		n++;
-	both = xrealloc(NULL, n * sizeof(*both) + sizeof(shared));
-	memcpy(both, own, n * sizeof(*both));
-	memcpy(both + n, shared, sizeof(shared));
-	all = common_options(both);
-	free(both);
-	return all;
 }
 
 static void set_list(struct strv *list, const char *text)
@@ -62,46 +35,27 @@ static void set_list(struct strv *list, const char *text)
 }
 
 /**
- * guest_option - take an option that is not the subcommand's own
+ * guest_option - take an option that all three have
  * @g: the session
  * @opt: what getopt_long() returned
  * @arg: optarg
- *
- * Return: EXIT_OK, or EXIT_UNUSABLE after an error was told.
  */
-int guest_option(struct guest *g, int opt, const char *arg)
+void guest_option(struct guest *g, int opt, const char *arg)
 {
 	switch (opt) {
 	case 'm':
 		set_list(&g->modes, strcmp(arg, "all") ? arg : ALL_MODES);
-		return EXIT_OK;
+		break;
 	case 'v':
 		set_list(&g->variants, arg);
-		return EXIT_OK;
+		break;
 	case 'A':
 		set_list(&g->args, arg);
-		return EXIT_OK;
-	default:
-		return common_option(&g->session.opts, g->session.command, opt, arg);
+		break;
+	case 'c':
+		set_string(&g->clean, arg);
+		break;
 	}
-}
-
-static int add_kernel(struct guest *g, const char *mode, const char *variant, const char *args)
-{
-	bool fallback = !strcmp(variant, "fallback");
-	char *image = xasprintf("%s/%s-%s%s/Image", g->session.opts.images, mode,
-				fallback ? "scs" : variant, g->suffix);
-	char *all = xasprintf("%s%s%s", fallback ? "scs_trace=walk" : "",
-			      fallback && *args ? " " : "", args);
-	char *group = session_group(mode, args);
-	int ret = session_add_image(&g->session, group, variant, image, all);
-
-	if (ret && *g->suffix)
-		bench_err("images whose names end in %s are made with LOAD=1", g->suffix);
-	free(group);
-	free(all);
-	free(image);
-	return ret;
 }
 
 /**
@@ -124,7 +78,7 @@ int guest_add_kernels(struct guest *g)
 	if (g->clean) {
 		strv_split(&clean, g->clean, "/");
 		if (clean.n == 2) {
-			ret = add_kernel(g, clean.v[0], clean.v[1], "");
+			ret = session_add(&g->session, clean.v[0], clean.v[1], "");
 		} else {
 			bench_err("--clean %s: give MODE/VARIANT, e.g. none/upstream", g->clean);
 			ret = EXIT_UNUSABLE;
@@ -139,7 +93,8 @@ int guest_add_kernels(struct guest *g)
 				if (clean.n == 2 && !*args && !strcmp(clean.v[0], g->modes.v[m]) &&
 				    !strcmp(clean.v[1], g->variants.v[v]))
 					continue;
-				ret = add_kernel(g, g->modes.v[m], g->variants.v[v], args);
+				ret = session_add(&g->session, g->modes.v[m],
+						  g->variants.v[v], args);
 			}
 		}
 	}

@@ -14,7 +14,6 @@
 /**
  * struct guest - a session of such a subcommand
  * @session: kernels, tools, store
- * @suffix: what the directories of its images end in
  * @modes: KASAN modes
  * @variants: variants
  * @args: sets of kernel arguments
@@ -22,24 +21,34 @@
  */
 struct guest {
 	struct session session;
-	const char *suffix;
 	struct strv modes;
 	struct strv variants;
 	struct strv args;
 	char *clean;
 };
 
-/* For a subcommand's usage(). */
+/* For a subcommand's options, its usage(), and that of those that have a clean kernel. */
+#define GUEST_OPTIONS \
+	{ "modes", required_argument, NULL, 'm' }, \
+	{ "variants", required_argument, NULL, 'v' }, \
+	{ "args", required_argument, NULL, 'A' }
+
 #define GUEST_HELP \
 	"  --modes LIST     KASAN modes, separated by commas, or all\n" \
 	"  --variants LIST  variants: upstream, null (no traces), fallback (the collector off),\n" \
 	"                   scs\n" \
 	"  --args LIST      sets of kernel arguments, separated by commas; plain is the empty one\n"
 
+#define CLEAN_OPTION \
+	{ "clean", required_argument, NULL, 'c' }
+
+#define CLEAN_HELP \
+	"  --clean MODE/VARIANT\n" \
+	"                   the kernel that all are compared with (none/upstream)\n"
+
 void guest_init(struct guest *g, const char *command, const char *suffix, const char *modes,
 		const char *variants, const char *args);
-struct option *guest_options(const struct option *own);
-int guest_option(struct guest *g, int opt, const char *arg);
+void guest_option(struct guest *g, int opt, const char *arg);
 int guest_add_kernels(struct guest *g);
 int guest_boot(struct qemu_spec *spec, const struct kernel *k, const char *append, char **log);
 int guest_check_same(const struct session *s, const struct kernel *k, const char *kind,

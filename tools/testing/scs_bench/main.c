@@ -3,6 +3,7 @@
  * The program scs_bench: measures and checks, on booted kernels, what stack traces cost and hold.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd_boot.h"
@@ -16,6 +17,7 @@
 #include "cmd_report.h"
 #include "cmd_run.h"
 #include "cmd_selftest.h"
+#include "opts.h"
 #include "proc.h"
 #include "stacks.h"
 
@@ -51,18 +53,24 @@ static void usage(FILE *out)
 int main(int argc, char **argv)
 {
 	size_t i;
+	int ret;
 
 	if (argc > 1 && !strcmp(argv[1], "--help")) {
 		usage(stdout);
 		return EXIT_OK;
 	}
+	/* What perf and others print is read. */
+	setenv("LC_ALL", "C", 1);
 	if (proc_init()) {
 		perror("scs_bench: cannot take over signals");
 		return EXIT_FAILED;
 	}
-	for (i = 0; argc > 1 && i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+	for (i = 0; argc > 1 && i < ARRAY_SIZE(commands); i++) {
+		if (!strcmp(argv[1], commands[i].name)) {
+			ret = commands[i].run(argc - 1, argv + 1);
+			return ret == PARSED_HELP ? EXIT_OK : ret;
+		}
+	}
 	if (argc > 1)
 		bench_err("there is no command %s", argv[1]);
 	usage(stderr);

@@ -42,12 +42,6 @@ static bool parse_seed(const char *text, u64 *seed)
 	return *text != '-' && end != text && !*end && !errno && *seed <= LLONG_MAX;
 }
 
-static void set_string(char **var, const char *value)
-{
-	free(*var);
-	*var = xstrdup(value);
-}
-
 /**
  * common_init - set the defaults
  * @opts: the options; common_free() is due
@@ -62,75 +56,53 @@ void common_init(struct common_opts *opts)
 	opts->seed >>= 32;	/* short enough to be typed again */
 }
 
-/**
- * common_options - put a subcommand's own options and the common ones together
- * @own: its own, ending in an empty one
- *
- * Return: an array for getopt_long(), to be freed.
- */
-struct option *common_options(const struct option *own)
+static const struct option common_options[] = {
+	{ "out", required_argument, NULL, OPT_OUT },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "resume", no_argument, NULL, OPT_RESUME },
+	{ "images", required_argument, NULL, OPT_IMAGES },
+	{ "qemu", required_argument, NULL, OPT_QEMU },
+	{ "initrd", required_argument, NULL, OPT_INITRD },
+	{ "kver", required_argument, NULL, OPT_KVER },
+	{ "mem", required_argument, NULL, OPT_MEM },
+	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+	{ "runs", required_argument, NULL, OPT_RUNS },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "no-perf", no_argument, NULL, OPT_NO_PERF },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 }
+};
+
+/* A subcommand's own options and the common ones in one array, to be freed. */
+static struct option *all_options(const struct option *own)
 {
-	static const struct option common[] = {
-		{ "out", required_argument, NULL, OPT_OUT },
-		{ "json", required_argument, NULL, OPT_JSON },
-		{ "resume", no_argument, NULL, OPT_RESUME },
-		{ "images", required_argument, NULL, OPT_IMAGES },
-		{ "qemu", required_argument, NULL, OPT_QEMU },
-		{ "initrd", required_argument, NULL, OPT_INITRD },
-		{ "kver", required_argument, NULL, OPT_KVER },
-		{ "mem", required_argument, NULL, OPT_MEM },
-		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-		{ "runs", required_argument, NULL, OPT_RUNS },
-		{ "seed", required_argument, NULL, OPT_SEED },
-		{ "no-perf", no_argument, NULL, OPT_NO_PERF },
-		{ 0 }
-	};
 	struct option *all;
 	size_t n = 0;
 
 	while (own[n].name)
 		n++;
-	all = xrealloc(NULL, n * sizeof(*all) + sizeof(common));
+	all = xrealloc(NULL, n * sizeof(*all) + sizeof(common_options));
 	memcpy(all, own, n * sizeof(*all));
-	memcpy(all + n, common, sizeof(common));
+	memcpy(all + n, common_options, sizeof(common_options));
 	return all;
 }
 
-/**
- * common_option - take an option that getopt_long() found
- * @opts: the options
- * @command: the subcommand
- * @opt: what getopt_long() returned
- * @arg: optarg
- *
- * Return: EXIT_OK; EXIT_UNUSABLE after an error was told, also for what is no common option.
- */
-int common_option(struct common_opts *opts, const char *command, int opt, const char *arg)
+/* EXIT_OK; EXIT_UNUSABLE after an error was told, also for what is no common option. */
+static int common_option(struct common_opts *opts, const char *command, int opt, const char *arg)
 {
+	char **strings[] = {
+		[OPT_OUT - OPT_OUT] = &opts->out,
+		[OPT_JSON - OPT_OUT] = &opts->json,
+		[OPT_IMAGES - OPT_OUT] = &opts->images,
+		[OPT_QEMU - OPT_OUT] = &opts->qemu,
+		[OPT_INITRD - OPT_OUT] = &opts->initrd,
+		[OPT_KVER - OPT_OUT] = &opts->kver,
+		[OPT_MEM - OPT_OUT] = &opts->mem,
+	};
+
 	switch (opt) {
-	case OPT_OUT:
-		set_string(&opts->out, arg);
-		return EXIT_OK;
-	case OPT_JSON:
-		set_string(&opts->json, arg);
-		return EXIT_OK;
 	case OPT_RESUME:
 		opts->resume = true;
-		return EXIT_OK;
-	case OPT_IMAGES:
-		set_string(&opts->images, arg);
-		return EXIT_OK;
-	case OPT_QEMU:
-		set_string(&opts->qemu, arg);
-		return EXIT_OK;
-	case OPT_INITRD:
-		set_string(&opts->initrd, arg);
-		return EXIT_OK;
-	case OPT_KVER:
-		set_string(&opts->kver, arg);
-		return EXIT_OK;
-	case OPT_MEM:
-		set_string(&opts->mem, arg);
 		return EXIT_OK;
 	case OPT_NO_PERF:
 		opts->no_perf = true;
@@ -150,10 +122,54 @@ int common_option(struct common_opts *opts, const char *command, int opt, const 
 			return EXIT_OK;
 		bench_err("--seed %s: give a whole number from 0 to %lld", arg, LLONG_MAX);
 		return EXIT_UNUSABLE;
+	case OPT_OUT ... OPT_MEM:
+		set_string(strings[opt - OPT_OUT], arg);
+		return EXIT_OK;
 	default:
 		bench_err("see scs_bench %s --help", command);
 		return EXIT_UNUSABLE;
 	}
+}
+
+/**
+ * common_parse - read a subcommand's arguments
+ * @opts: the common options
+ * @cmd: the subcommand
+ * @argc: number of arguments
+ * @argv: arguments, from the subcommand's name on
+ * @ctx: for @cmd->take
+ *
+ * Return: EXIT_OK; EXIT_UNUSABLE after an error was told; PARSED_HELP when help was asked for, and
+ * printed.
+ */
+int common_parse(struct common_opts *opts, const struct command *cmd, int argc, char **argv,
+		 void *ctx)
+{
+	struct option *options = all_options(cmd->own);
+	int opt, ret = EXIT_OK;
+
+	optind = 1;
+	while (!ret && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (opt == OPT_HELP) {
+			cmd->usage(stdout);
+			ret = PARSED_HELP;
+		} else if (opt < OPT_OUT && opt != '?') {
+			ret = cmd->take(ctx, opt, optarg);
+		} else {
+			ret = common_option(opts, cmd->name, opt, optarg);
+		}
+	}
+	free(options);
+	for (; !ret && optind < argc; optind++) {
+		if (cmd->words) {
+			strv_add(cmd->words, "%s", argv[optind]);
+		} else {
+			bench_err("%s is not an option; see scs_bench %s --help", argv[optind],
+				  cmd->name);
+			ret = EXIT_UNUSABLE;
+		}
+	}
+	return ret;
 }
 
 /* What fails is told by whoever opens the file. */

@@ -41,20 +41,41 @@ struct common_opts {
 	bool no_perf;
 };
 
-/* Above all characters, which are left to the subcommands. */
+/* Above all characters, which are left to the subcommands. Those with a text come first. */
 enum common_option {
 	OPT_OUT = 256,
 	OPT_JSON,
-	OPT_RESUME,
 	OPT_IMAGES,
 	OPT_QEMU,
 	OPT_INITRD,
 	OPT_KVER,
 	OPT_MEM,
+	OPT_RESUME,
 	OPT_TIMEOUT,
 	OPT_RUNS,
 	OPT_SEED,
 	OPT_NO_PERF,
+	OPT_HELP,
+};
+
+/* What parsing returns when only help was asked for. */
+#define PARSED_HELP	(-1)
+
+/**
+ * struct command - how the arguments of a subcommand are read
+ * @name: the subcommand
+ * @usage: prints its help
+ * @own: its own options, ending in an empty one
+ * @take: takes one of them, as getopt_long() found it: EXIT_OK, or EXIT_UNUSABLE after an error
+ *	was told
+ * @words: where arguments that are no options go; NULL if there must be none
+ */
+struct command {
+	const char *name;
+	void (*usage)(FILE *out);
+	const struct option *own;
+	int (*take)(void *ctx, int opt, const char *arg);
+	struct strv *words;
 };
 
 /* For a subcommand's usage(). */
@@ -75,8 +96,8 @@ enum common_option {
 	"  --help           this text\n"
 
 void common_init(struct common_opts *opts);
-struct option *common_options(const struct option *own);
-int common_option(struct common_opts *opts, const char *command, int opt, const char *arg);
+int common_parse(struct common_opts *opts, const struct command *cmd, int argc, char **argv,
+		 void *ctx);
 void common_finish(struct common_opts *opts, const char *command);
 void common_free(struct common_opts *opts);
 char *bench_build_dir(void);

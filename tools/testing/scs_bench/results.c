@@ -99,11 +99,54 @@ void results_exact(json_t *results, const char *group, const char *subject, cons
 	results_figure(results, &f);
 }
 
+/**
+ * results_derived - add a figure that was computed from the samples of others
+ * @results: the results
+ * @group: its group
+ * @subject: its subject
+ * @name: its name
+ * @unit: its unit
+ * @exact: so are those others
+ * @est: its value and interval
+ *
+ * Whether it differs from another's is told by what it was computed from.
+ */
+void results_derived(json_t *results, const char *group, const char *subject, const char *name,
+		     const char *unit, bool exact, const struct estimate *est)
+{
+	json_t *obj;
+
+	if (exact) {
+		results_exact(results, group, subject, name, unit, est->value);
+		return;
+	}
+	obj = json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:[f], s:f}", "group", group, "subject",
+			subject, "name", name, "unit", unit, "exact", false, "derived", true,
+			"samples", est->value, "value", est->value);
+	if (isfinite(est->low) && isfinite(est->high))
+		json_object_set_new(obj, "interval", json_pack("[f, f]", est->low, est->high));
+	json_array_append_new(json_object_get(results, "figures"), obj);
+}
+
 static bool string_is(const json_t *obj, const char *key, const char *text)
 {
 	const char *value = json_string_value(json_object_get(obj, key));
 
 	return value && !strcmp(value, text);
+}
+
+/**
+ * results_text - read a text from a part of results
+ * @obj: the part
+ * @key: the text's name
+ *
+ * Return: the text; "" where there is none.
+ */
+const char *results_text(const json_t *obj, const char *key)
+{
+	const char *text = json_string_value(json_object_get(obj, key));
+
+	return text ? text : "";
 }
 
 /**
@@ -145,6 +188,21 @@ json_t *results_find_noise(const json_t *results, const char *group, const char 
 		if (string_is(n, "group", group) && string_is(n, "name", name))
 			return n;
 	return NULL;
+}
+
+/**
+ * results_noise_value - tell how large the machine's noise in a figure is
+ * @results: the results
+ * @figure: the figure
+ *
+ * Return: the noise, in the figure's unit; NaN when it was not measured.
+ */
+double results_noise_value(const json_t *results, const json_t *figure)
+{
+	json_t *noise = results_find_noise(results, results_text(figure, "group"),
+					   results_text(figure, "name"));
+
+	return noise ? json_number_value(json_object_get(noise, "value")) : NAN;
 }
 
 /**
@@ -202,11 +260,9 @@ void results_noise(json_t *results, const struct figure *again)
 
 static void figure_against(json_t *results, json_t *f, const json_t *base, const char *baseline)
 {
-	const char *group = json_string_value(json_object_get(f, "group"));
-	const char *name = json_string_value(json_object_get(f, "name"));
-	json_t *noise = results_find_noise(results, group, name), *obj;
 	double base_value = results_value(base), diff = results_value(f) - base_value;
 	struct samples a, b;
+	json_t *obj;
 	struct comparison cmp;
 	double *av, *bv;
 
@@ -216,8 +272,7 @@ static void figure_against(json_t *results, json_t *f, const json_t *base, const
 	} else {
 		av = results_samples(base, &a);
 		bv = results_samples(f, &b);
-		stats_compare(&a, &b, json_number_value(json_object_get(noise, "value")),
-			      seed_of(results), &cmp);
+		stats_compare(&a, &b, results_noise_value(results, f), seed_of(results), &cmp);
 		obj = json_pack("{s:s, s:f, s:[f, f], s:f, s:s, s:s?}", "subject", baseline,
 				"difference", cmp.diff.value, "interval", cmp.diff.low,
 				cmp.diff.high, "p", cmp.p, "verdict",
@@ -244,7 +299,7 @@ void results_against(json_t *results, const char *baseline)
 	json_array_foreach(json_object_get(results, "figures"), i, f) {
 		base = results_find(results, json_string_value(json_object_get(f, "group")),
 				    baseline, json_string_value(json_object_get(f, "name")));
-		if (base && base != f)
+		if (base && base != f && !json_is_true(json_object_get(f, "derived")))
 			figure_against(results, f, base, baseline);
 	}
 }
@@ -348,17 +403,6 @@ static void print_label(FILE *out, const char *fmt, ...)
 	free(label);
 }
 
-/* Add what is not in the list yet. */
-static void add_once(struct strv *sv, const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < sv->n; i++)
-		if (!strcmp(sv->v[i], text))
-			return;
-	strv_add(sv, "%s", text);
-}
-
 enum cell { CELL_VALUE, CELL_INTERVAL, CELL_AGAINST };
 
 static char *make_cell(const json_t *f, enum cell cell)
@@ -449,6 +493,8 @@ static void print_row(const json_t *results, const char *group, const char *name
 		print_label(out, "  against %s", baseline);
 		print_cells(results, group, name, subjects, CELL_AGAINST, out);
 	}
+	if (json_is_true(json_object_get(f, "derived")))
+		return;
 	print_label(out, "  noise: a kernel against itself");
 	if (noise)
 		fprintf(out, "%*s+/-%.1f %%\n", COLUMN_WIDTH - 9, "",
@@ -466,8 +512,8 @@ static void print_group(const json_t *results, const char *group, FILE *out)
 	json_array_foreach(json_object_get(results, "figures"), i, f) {
 		if (!string_is(f, "group", group))
 			continue;
-		add_once(&subjects, json_string_value(json_object_get(f, "subject")));
-		add_once(&names, json_string_value(json_object_get(f, "name")));
+		strv_add_once(&subjects, json_string_value(json_object_get(f, "subject")));
+		strv_add_once(&names, json_string_value(json_object_get(f, "name")));
 	}
 	print_label(out, "%s", group);
 	for (i = 0; i < subjects.n; i++)
@@ -492,7 +538,7 @@ void results_table(const json_t *results, FILE *out)
 	size_t i;
 
 	json_array_foreach(json_object_get(results, "figures"), i, f)
-		add_once(&groups, json_string_value(json_object_get(f, "group")));
+		strv_add_once(&groups, json_string_value(json_object_get(f, "group")));
 	for (i = 0; i < groups.n; i++)
 		print_group(results, groups.v[i], out);
 	strv_free(&groups);
@@ -532,6 +578,21 @@ int results_write(const json_t *results, const char *path)
 	return ret;
 }
 
+/**
+ * results_show - print results for people, and write them for programs
+ * @results: the results
+ * @path: as for results_write(); with "-", there is no table
+ *
+ * Return: EXIT_OK, or EXIT_FAILED after an error was told.
+ */
+int results_show(const json_t *results, const char *path)
+{
+	if (strcmp(path, "-"))
+		results_table(results, stdout);
+	fflush(stdout);
+	return results_write(results, path);
+}
+
 static bool figure_usable(const json_t *f)
 {
 	return json_is_string(json_object_get(f, "group")) &&
@@ -543,6 +604,28 @@ static bool figure_usable(const json_t *f)
 	       json_array_size(json_object_get(f, "samples"));
 }
 
+/* Is everything in an array such that nobody trips over it? What is not there is no array. */
+static bool array_usable(const json_t *results, const char *key, bool (*usable)(const json_t *))
+{
+	json_t *array = json_object_get(results, key), *one;
+	size_t i;
+
+	json_array_foreach(array, i, one)
+		if (!usable(one))
+			return false;
+	return json_is_array(array);
+}
+
+static bool note_usable(const json_t *note)
+{
+	return json_is_string(note);
+}
+
+static bool object_usable(const json_t *obj)
+{
+	return json_is_object(obj);
+}
+
 /**
  * results_read - read results that results_write() wrote
  * @path: the file
@@ -552,26 +635,24 @@ static bool figure_usable(const json_t *f)
 json_t *results_read(const char *path)
 {
 	json_error_t error;
-	json_t *results = json_load_file(path, 0, &error), *f;
-	size_t i;
+	json_t *results = json_load_file(path, 0, &error);
 
 	if (!results) {
-		bench_err("cannot read results from %s: %s (line %d); give a JSON file that scs_bench wrote",
+		bench_err("cannot read results from %s: %s (line %d); it is cut short or was not written by scs_bench: with the file of --out, the same command with --resume writes it anew",
 			  path, error.text, error.line);
 		return NULL;
 	}
 	if (!json_is_string(json_object_get(results, "scs_bench")) ||
 	    json_integer_value(json_object_get(results, "schema")) != RESULTS_SCHEMA ||
-	    !json_is_array(json_object_get(results, "figures")) ||
-	    !json_is_object(json_object_get(results, "environment")))
-		goto bad;
-	json_array_foreach(json_object_get(results, "figures"), i, f)
-		if (!figure_usable(f))
-			goto bad;
+	    !array_usable(results, "figures", figure_usable) ||
+	    !array_usable(results, "noise", object_usable) ||
+	    !array_usable(results, "verdicts", object_usable) ||
+	    !array_usable(results, "notes", note_usable) ||
+	    !json_is_object(json_object_get(results, "environment"))) {
+		bench_err("%s does not hold results that this scs_bench can read: give a JSON file that it wrote with --json, not the file of --out",
+			  path);
+		json_decref(results);
+		return NULL;
+	}
 	return results;
-bad:
-	bench_err("%s does not hold results that this scs_bench can read: give a JSON file that it wrote with --json, not the file of --out",
-		  path);
-	json_decref(results);
-	return NULL;
 }

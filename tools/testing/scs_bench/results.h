@@ -40,6 +40,8 @@ json_t *results_new(const char *command, json_t *env, u64 seed);
 void results_figure(json_t *results, const struct figure *f);
 void results_exact(json_t *results, const char *group, const char *subject, const char *name,
 		   const char *unit, double value);
+void results_derived(json_t *results, const char *group, const char *subject, const char *name,
+		     const char *unit, bool exact, const struct estimate *est);
 void results_noise(json_t *results, const struct figure *again);
 void results_against(json_t *results, const char *baseline);
 __printf(4, 5)
@@ -50,10 +52,13 @@ void results_note(json_t *results, const char *fmt, ...);
 json_t *results_find(const json_t *results, const char *group, const char *subject,
 		     const char *name);
 json_t *results_find_noise(const json_t *results, const char *group, const char *name);
+double results_noise_value(const json_t *results, const json_t *figure);
 double results_value(const json_t *figure);
+const char *results_text(const json_t *obj, const char *key);
 double *results_samples(const json_t *figure, struct samples *samples);
 void results_table(const json_t *results, FILE *out);
 int results_write(const json_t *results, const char *path);
+int results_show(const json_t *results, const char *path);
 json_t *results_read(const char *path);
 const char *format_count(u64 value, char buf[COUNT_SIZE]);
 char *format_value(double value, const char *unit, bool exact);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <libgen.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -25,7 +26,7 @@
  */
 void session_init(struct session *s, const char *command)
 {
-	*s = (struct session){ .command = command, .store.fd = -1 };
+	*s = (struct session){ .command = command, .suffix = "", .store.fd = -1 };
 	common_init(&s->opts);
 }
 
@@ -127,17 +128,31 @@ int session_add_image(struct session *s, const char *group, const char *subject,
 int session_add(struct session *s, const char *mode, const char *variant, const char *args)
 {
 	bool fallback = !strcmp(variant, "fallback");
-	char *image = xasprintf("%s/%s-%s/Image", s->opts.images, mode,
-				fallback ? "scs" : variant);
+	char *image = xasprintf("%s/%s-%s%s/Image", s->opts.images, mode,
+				fallback ? "scs" : variant, s->suffix);
 	char *all = xasprintf("%s%s%s", fallback ? "scs_trace=walk" : "",
 			      fallback && *args ? " " : "", args);
 	char *group = session_group(mode, args);
 	int ret = session_add_image(s, group, variant, image, all);
 
+	if (ret && *s->suffix)
+		bench_err("images whose names end in %s are made with LOAD=1", s->suffix);
 	free(group);
 	free(all);
 	free(image);
 	return ret;
+}
+
+/**
+ * session_is_first - is a kernel the first of its group, which the others are compared with?
+ * @s: the session
+ * @kernel: which of its kernels
+ *
+ * Return: true if it is.
+ */
+bool session_is_first(const struct session *s, size_t kernel)
+{
+	return !kernel || strcmp(s->kernels[kernel].group, s->kernels[kernel - 1].group);
 }
 
 /* KVM needs a host of the guest's kind, and to be allowed. */
@@ -165,13 +180,16 @@ static int check_tools(struct session *s, bool wall)
 {
 	char *log = xasprintf("%s.check-%d", s->opts.out, getpid());
 	char *perf = xasprintf("%s.perf-%d", s->opts.out, getpid());
+	int ret = EXIT_OK;
 
 	s->qemu_version = qemu_version(s->opts.qemu, log);
-	if (s->qemu_version && wall) {
+	if (!s->qemu_version)
+		ret = EXIT_UNUSABLE;
+	if (!ret && wall) {
 		s->wall_method = WALL_OWN;
 		if (!s->opts.no_perf && perf_usable(log, perf))
 			s->wall_method = WALL_PERF;
-		else if (!s->opts.no_perf)
+		else if (!s->opts.no_perf && !proc_interrupted())
 			bench_err("perf stat cannot be used here (is linux-perf installed?): the wall time is taken with CLOCK_MONOTONIC");
 		s->kvm = kvm_usable();
 	}
@@ -179,8 +197,27 @@ static int check_tools(struct session *s, bool wall)
 	unlink(log);
 	free(perf);
 	free(log);
-	if (!s->qemu_version)
-		return proc_interrupted() ? EXIT_INTERRUPTED : EXIT_UNUSABLE;
+	/* What was asked for meanwhile was not answered. */
+	if (proc_interrupted()) {
+		bench_err("interrupted before the first run: nothing was begun");
+		ret = EXIT_INTERRUPTED;
+	}
+	return ret;
+}
+
+/* What init does until it counts is part of what is counted. */
+static int check_initrd(struct session *s)
+{
+	char *hash = env_hash_file(s->opts.initrd);
+
+	if (!hash) {
+		bench_err("cannot read %s: %s; 'make bench' builds it, or see --initrd",
+			  s->opts.initrd, strerror(errno));
+		return EXIT_UNUSABLE;
+	}
+	json_object_set_new(s->env, "initrd", json_pack("{s:s, s:s}", "path", s->opts.initrd,
+							"sha256", hash));
+	free(hash);
 	return EXIT_OK;
 }
 
@@ -255,27 +292,13 @@ static json_t *json_commands(const struct session *s)
 	return commands;
 }
 
-/**
- * session_begin - check all that can be wrong before the first run, and open the store
- * @s: the session, with all kernels
- * @arguments: object: the subcommand's arguments that results depend on; consumed
- * @wall: wall time is going to be taken
- *
- * Return: EXIT_OK, or another exit code after an error was told.
- */
-int session_begin(struct session *s, json_t *arguments, bool wall)
+/* Check all that can be wrong before the first run, and open the store; consumes @arguments. */
+static int begin(struct session *s, json_t *arguments, bool wall)
 {
+	int ret = check_place(s);
 	json_t *identity;
-	int ret = EXIT_OK;
 
 	json_object_set_new(arguments, "memory", json_string(s->opts.mem));
-	if (access(s->opts.initrd, R_OK)) {
-		bench_err("cannot read %s: %s; 'make bench' builds it, or see --initrd",
-			  s->opts.initrd, strerror(errno));
-		ret = EXIT_UNUSABLE;
-	}
-	if (!ret)
-		ret = check_place(s);
 	if (!ret)
 		ret = check_tools(s, wall);
 	if (!ret) {
@@ -283,8 +306,10 @@ int session_begin(struct session *s, json_t *arguments, bool wall)
 		json_object_set_new(s->env, "kvm", json_boolean(s->kvm));
 		json_object_set(s->env, "arguments", arguments);
 		json_object_set_new(s->env, "commands", json_commands(s));
-		ret = check_images(s);
+		ret = check_initrd(s);
 	}
+	if (!ret)
+		ret = check_images(s);
 	if (!ret) {
 		identity = env_identity(s->env);
 		json_object_set(identity, "arguments", arguments);
@@ -297,17 +322,32 @@ int session_begin(struct session *s, json_t *arguments, bool wall)
 }
 
 /**
- * session_run - go through the plan in random order
- * @s: the session, with all runs planned
- * @run: does one
- * @ctx: for @run
+ * session_measure - do all of an experiment: check, run what is left to run, show and write results
+ * @s: the session, with its options complete (common_finish())
+ * @e: the experiment
+ * @ctx: for its functions
  *
- * Return: EXIT_OK when the store has all runs; otherwise an exit code, after an error was told.
+ * Return: EXIT_OK when all runs are finished and the results are written; otherwise another exit
+ * code, after an error was told.
  */
-int session_run(struct session *s, plan_run_fn run, void *ctx)
+int session_measure(struct session *s, const struct experiment *e, void *ctx)
 {
+	int ret = e->add(ctx);
+	json_t *results;
+
+	if (!ret)
+		ret = begin(s, e->arguments ? e->arguments(ctx) : json_object(), e->wall);
+	if (ret)
+		return ret;
+	e->plan(ctx);
 	plan_shuffle(&s->plan, s->opts.seed);
-	return plan_execute(&s->plan, &s->store, run, ctx);
+	ret = plan_execute(&s->plan, &s->store, e->run, ctx);
+	if (ret)
+		return ret;
+	results = e->results(ctx);
+	ret = results_show(results, s->opts.json);
+	json_decref(results);
+	return ret;
 }
 
 /**
@@ -349,11 +389,46 @@ json_t *session_record(const struct session *s, const struct kernel *k, const ch
 }
 
 /**
- * session_samples - collect what the runs of a kind gave, from number 1 on
+ * session_collect - collect what the runs of a kind gave, from number 1 on
  * @s: the session
  * @k: the kernel
  * @kind: the kind
- * @field: which number of their records
+ * @value: takes one value from a run's record
+ * @ctx: for @value
+ * @samples: the samples
+ *
+ * Return: their memory, to be freed.
+ */
+double *session_collect(const struct session *s, const struct kernel *k, const char *kind,
+			session_value_fn value, const void *ctx, struct samples *samples)
+{
+	double *v = NULL, one;
+	unsigned int nr;
+	json_t *record;
+	size_t n = 0;
+
+	for (nr = 1; (record = session_record(s, k, kind, nr)); nr++) {
+		one = value(record, ctx);
+		if (isnan(one))
+			continue;
+		v = xrealloc(v, (n + 1) * sizeof(*v));
+		v[n++] = one;
+	}
+	*samples = (struct samples){ v, n };
+	return v;
+}
+
+static double value_of_field(const json_t *record, const void *field)
+{
+	return json_number_value(json_object_get(record, field));
+}
+
+/**
+ * session_samples - the same for a number of their records
+ * @s: the session
+ * @k: the kernel
+ * @kind: the kind
+ * @field: the number's name
  * @samples: the samples
  *
  * Return: their memory, to be freed.
@@ -361,17 +436,7 @@ json_t *session_record(const struct session *s, const struct kernel *k, const ch
 double *session_samples(const struct session *s, const struct kernel *k, const char *kind,
 			const char *field, struct samples *samples)
 {
-	double *v = NULL;
-	unsigned int nr;
-	json_t *record;
-	size_t n = 0;
-
-	for (nr = 1; (record = session_record(s, k, kind, nr)); nr++) {
-		v = xrealloc(v, (n + 1) * sizeof(*v));
-		v[n++] = json_number_value(json_object_get(record, field));
-	}
-	*samples = (struct samples){ v, n };
-	return v;
+	return session_collect(s, k, kind, value_of_field, field, samples);
 }
 
 /**
@@ -383,21 +448,6 @@ double *session_samples(const struct session *s, const struct kernel *k, const c
 json_t *session_results(struct session *s)
 {
 	return results_new(s->command, json_incref(s->env), s->opts.seed);
-}
-
-/**
- * session_end - show the results and write them
- * @s: the session
- * @results: the results
- *
- * Return: EXIT_OK, or EXIT_FAILED after an error was told.
- */
-int session_end(struct session *s, const json_t *results)
-{
-	if (strcmp(s->opts.json, "-"))
-		results_table(results, stdout);
-	fflush(stdout);
-	return results_write(results, s->opts.json);
 }
 
 /**

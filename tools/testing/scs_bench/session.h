@@ -41,6 +41,7 @@ struct kernel {
  * struct session - see above
  * @opts: the common options
  * @command: the subcommand
+ * @suffix: what the directories of this project's images end in, for kernels built for a purpose
  * @kernels: the kernels
  * @nkernels: how many
  * @env: the environment
@@ -53,6 +54,7 @@ struct kernel {
 struct session {
 	struct common_opts opts;
 	const char *command;
+	const char *suffix;
 	struct kernel *kernels;
 	size_t nkernels;
 	json_t *env;
@@ -63,20 +65,48 @@ struct session {
 	struct plan plan;
 };
 
+/**
+ * struct experiment - what a subcommand measures; all functions get the subcommand's own context
+ * @add: adds its kernels to the session: EXIT_OK, or another exit code after an error was told
+ * @arguments: a new object: those of its arguments that results depend on
+ * @plan: plans all runs
+ * @run: does one
+ * @results: makes the results, when all runs are finished
+ * @wall: wall time is going to be taken
+ */
+struct experiment {
+	int (*add)(void *ctx);
+	json_t *(*arguments)(const void *ctx);
+	void (*plan)(void *ctx);
+	plan_run_fn run;
+	json_t *(*results)(void *ctx);
+	bool wall;
+};
+
+/**
+ * typedef session_value_fn - take one value from what a run gave
+ * @record: the run's record
+ * @ctx: the caller's
+ *
+ * Return: the value; NaN if it has none.
+ */
+typedef double (*session_value_fn)(const json_t *record, const void *ctx);
+
 void session_init(struct session *s, const char *command);
 int session_add(struct session *s, const char *mode, const char *variant, const char *args);
 int session_add_image(struct session *s, const char *group, const char *subject,
 		      const char *image, const char *args);
 char *session_group(const char *mode, const char *args);
-int session_begin(struct session *s, json_t *arguments, bool wall);
-int session_run(struct session *s, plan_run_fn run, void *ctx);
+bool session_is_first(const struct session *s, size_t kernel);
+int session_measure(struct session *s, const struct experiment *e, void *ctx);
 struct qemu_spec session_spec(const struct session *s, const struct kernel *k);
 json_t *session_record(const struct session *s, const struct kernel *k, const char *kind,
 		       unsigned int nr);
+double *session_collect(const struct session *s, const struct kernel *k, const char *kind,
+			session_value_fn value, const void *ctx, struct samples *samples);
 double *session_samples(const struct session *s, const struct kernel *k, const char *kind,
 			const char *field, struct samples *samples);
 json_t *session_results(struct session *s);
-int session_end(struct session *s, const json_t *results);
 void session_free(struct session *s);
 int fail_run(const struct kernel *k, const char *log_path, const char *log, const char *what,
 	     const char *advice);

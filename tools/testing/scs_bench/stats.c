@@ -271,7 +271,8 @@ static double best_p(size_t na, size_t nb)
  * stats_compare - is there a difference between two sets of samples?
  * @a: the first
  * @b: the second
- * @noise: what the machine makes of no difference at all, see stats_noise()
+ * @noise: what the machine makes of no difference at all, see stats_noise(); NaN when that was
+ *	not measured: then no difference can be claimed
  * @seed: the same one gives the same interval
  * @cmp: the result
  *
@@ -294,6 +295,8 @@ bool stats_compare(const struct samples *a, const struct samples *b, double nois
 		cmp->why = "chance can explain it";
 	else if (cmp->diff.low <= 0 && cmp->diff.high >= 0)
 		cmp->why = "the interval of the difference holds 0";
+	else if (isnan(noise))
+		cmp->why = "the machine's noise was not measured";
 	else if (fabs(cmp->diff.value) <= noise)
 		cmp->why = "a variant differs from itself by as much";
 	else

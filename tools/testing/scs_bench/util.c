@@ -53,6 +53,17 @@ char *xstrdup(const char *s)
 }
 
 /**
+ * set_string - give a string variable another value
+ * @var: the variable: NULL, or memory of its own, which is freed
+ * @value: what is copied to it
+ */
+void set_string(char **var, const char *value)
+{
+	free(*var);
+	*var = xstrdup(value);
+}
+
+/**
  * xvasprintf - format into a new string
  * @fmt: as for vprintf()
  * @ap: its arguments
@@ -101,6 +112,21 @@ void strv_add(struct strv *sv, const char *fmt, ...)
 	sv->v[sv->n++] = xvasprintf(fmt, ap);
 	va_end(ap);
 	sv->v[sv->n] = NULL;
+}
+
+/**
+ * strv_add_once - append a string, unless the array has it
+ * @sv: the array
+ * @text: the string
+ */
+void strv_add_once(struct strv *sv, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < sv->n; i++)
+		if (!strcmp(sv->v[i], text))
+			return;
+	strv_add(sv, "%s", text);
 }
 
 /**

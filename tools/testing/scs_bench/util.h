@@ -35,11 +35,13 @@ struct strv {
 
 __printf(2, 3)
 void strv_add(struct strv *sv, const char *fmt, ...);
+void strv_add_once(struct strv *sv, const char *text);
 void strv_split(struct strv *sv, const char *text, const char *separators);
 void strv_free(struct strv *sv);
 
 void *xrealloc(void *ptr, size_t size);
 char *xstrdup(const char *s);
+void set_string(char **var, const char *value);
 __printf(1, 2)
 char *xasprintf(const char *fmt, ...);
 __printf(1, 0)
