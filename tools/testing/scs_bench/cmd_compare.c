@@ -39,42 +39,49 @@ static void usage(FILE *out)
 	      "  --help           this text\n", out);
 }
 
-static const char *text_of(const json_t *obj, const char *key)
+static char *json_text(const json_t *value)
 {
-	const char *text = json_string_value(json_object_get(obj, key));
-
-	return text ? text : "";
+	return value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : xstrdup("not there");
 }
 
-/* Print what differs between two descriptions; true if anything does. */
-static bool show_changes(const char *where, const json_t *a, const json_t *b, FILE *out)
+static void show_changes(const char *where, const json_t *a, const json_t *b, json_t *list,
+			 FILE *out);
+
+static void show_change(const char *where, const char *key, const json_t *value,
+			const json_t *other, json_t *list, FILE *out)
 {
-	bool changed = false;
+	char *path, *was, *is;
+
+	/* The load is different each time. */
+	if (json_equal(value, other) || !strcmp(key, "load"))
+		return;
+	path = xasprintf("%s%s%s", where, *where ? ", " : "", key);
+	if (json_is_object(value) && json_is_object(other)) {
+		show_changes(path, value, other, list, out);
+	} else {
+		was = json_text(value);
+		is = json_text(other);
+		fprintf(out, "  %s: %s -> %s\n", path, was, is);
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "what", path, "a", was,
+						      "b", is));
+		free(was);
+		free(is);
+	}
+	free(path);
+}
+
+/* Print what differs between two descriptions, whichever of them has it, and add it to @list. */
+static void show_changes(const char *where, const json_t *a, const json_t *b, json_t *list,
+			 FILE *out)
+{
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)a, key, value) {
-		json_t *other = json_object_get(b, key);
-		char *was, *is, *path;
-
-		/* The load is different each time. */
-		if (json_equal(value, other) || !strcmp(key, "load"))
-			continue;
-		path = xasprintf("%s%s%s", where, *where ? ", " : "", key);
-		if (json_is_object(value) && json_is_object(other)) {
-			changed |= show_changes(path, value, other, out);
-		} else {
-			was = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-			is = other ? json_dumps(other, JSON_ENCODE_ANY | JSON_COMPACT) :
-				     xstrdup("not there");
-			fprintf(out, "  %s: %s -> %s\n", path, was, is);
-			free(was);
-			free(is);
-			changed = true;
-		}
-		free(path);
-	}
-	return changed;
+	json_object_foreach((json_t *)a, key, value)
+		show_change(where, key, value, json_object_get(b, key), list, out);
+	json_object_foreach((json_t *)b, key, value)
+		if (!json_object_get(a, key))
+			show_change(where, key, NULL, value, list, out);
 }
 
 static bool same_machine(const json_t *a, const json_t *b)
@@ -90,73 +97,172 @@ static bool same_machine(const json_t *a, const json_t *b)
 	return true;
 }
 
-static double noise_of(const json_t *results, const json_t *f)
+/* Of which image is a figure? NULL when that is not known. */
+static const char *image_of(const json_t *results, const json_t *f)
 {
-	json_t *noise = results_find_noise(results, text_of(f, "group"), text_of(f, "name"));
+	char *name = xasprintf("%s/%s", results_text(f, "group"), results_text(f, "subject"));
+	json_t *images = json_object_get(json_object_get(results, "environment"), "images");
+	const char *hash = json_string_value(json_object_get(json_object_get(images, name),
+							     "sha256"));
 
-	return json_number_value(json_object_get(noise, "value"));
+	free(name);
+	return hash;
 }
 
-static void tell(struct tally *t, const json_t *f, const json_t *g, const char *verdict,
-		 const char *why, FILE *out)
+static bool same_image(const json_t *a, const json_t *b, const json_t *f)
+{
+	const char *x = image_of(a, f), *y = image_of(b, f);
+
+	return x && y && !strcmp(x, y);
+}
+
+/*
+ * What the machine did differently between the two measurements: the most, as a share, by which a
+ * figure of this name changed for a kernel that did not. 0 when no kernel is in both.
+ */
+static double drift_of(const json_t *a, const json_t *b, const json_t *f)
+{
+	double most = 0;
+	json_t *one, *g;
+	size_t i;
+
+	json_array_foreach(json_object_get(a, "figures"), i, one) {
+		if (strcmp(results_text(one, "name"), results_text(f, "name")) ||
+		    strcmp(results_text(one, "group"), results_text(f, "group")) ||
+		    !same_image(a, b, one) || results_value(one) == 0)
+			continue;
+		g = results_find(b, results_text(one, "group"), results_text(one, "subject"),
+				 results_text(one, "name"));
+		if (g)
+			most = fmax(most, fabs(results_value(g) / results_value(one) - 1));
+	}
+	return most;
+}
+
+/**
+ * struct judgement - what is said of a figure
+ * @verdict: "difference", "noise" or "the same"
+ * @why: the reason, or NULL
+ * @cmp: what the samples say; only of use if @tested
+ * @noise: what the machine makes of no difference
+ * @tested: samples were compared
+ */
+struct judgement {
+	const char *verdict;
+	const char *why;
+	struct comparison cmp;
+	double noise;
+	bool tested;
+};
+
+static void print_judgement(const json_t *f, const json_t *g, const struct judgement *j, FILE *out)
 {
 	bool exact = json_is_true(json_object_get(f, "exact"));
 	double was = results_value(f), is = results_value(g);
-	char *a = format_value(was, text_of(f, "unit"), exact);
-	char *b = format_value(is, text_of(f, "unit"), exact);
-	char *change = was != 0 ? xasprintf("%+.2f %%", 100 * (is - was) / was) : xstrdup("");
+	char *a = format_value(was, results_text(f, "unit"), exact);
+	char *b = format_value(is, results_text(f, "unit"), exact);
 
-	fprintf(out, "%s, %s, %s: %s -> %s %s: %s%s%s\n", text_of(f, "group"),
-		text_of(f, "subject"), text_of(f, "name"), a, b, change, verdict,
-		why ? ": " : "", why ? why : "");
-	json_array_append_new(t->list,
-			      json_pack("{s:O, s:O, s:O, s:f, s:f, s:s, s:s?}", "group",
-					json_object_get(f, "group"), "subject",
-					json_object_get(f, "subject"), "name",
-					json_object_get(f, "name"), "a", was, "b", is, "verdict",
-					verdict, "why", why));
-	free(change);
+	fprintf(out, "%s, %s, %s: %s -> %s", results_text(f, "group"), results_text(f, "subject"),
+		results_text(f, "name"), a, b);
+	if (was != 0)
+		fprintf(out, " %+.2f %%", 100 * (is - was) / was);
+	fprintf(out, ": %s%s%s\n", j->verdict, j->why ? ": " : "", j->why ? j->why : "");
+	if (j->tested && was != 0)
+		fprintf(out, "  95 %% interval %+.2f..%+.2f %%, p %.4f, noise +/-%.2f %%\n",
+			100 * j->cmp.diff.low / was, 100 * j->cmp.diff.high / was, j->cmp.p,
+			100 * j->noise / was);
 	free(b);
 	free(a);
+}
+
+static void tell(struct tally *t, const json_t *f, const json_t *g, const struct judgement *j,
+		 FILE *out)
+{
+	json_t *obj = json_pack("{s:O, s:O, s:O, s:f, s:f, s:s, s:s?}", "group",
+				json_object_get(f, "group"), "subject",
+				json_object_get(f, "subject"), "name", json_object_get(f, "name"),
+				"a", results_value(f), "b", results_value(g), "verdict",
+				j->verdict, "why", j->why);
+
+	print_judgement(f, g, j, out);
+	if (j->tested) {
+		json_object_set_new(obj, "interval", json_pack("[f, f]", j->cmp.diff.low,
+							       j->cmp.diff.high));
+		json_object_set_new(obj, "p", json_real(j->cmp.p));
+		if (isfinite(j->noise))
+			json_object_set_new(obj, "noise", json_real(j->noise));
+	}
+	json_array_append_new(t->list, obj);
+}
+
+static double end_of(const json_t *f, size_t end)
+{
+	json_t *interval = json_object_get(f, "interval");
+
+	return interval ? json_number_value(json_array_get(interval, end)) : NAN;
+}
+
+/* What was computed from others has no samples: its intervals have to be apart. */
+static void judge_derived(const json_t *f, const json_t *g, struct judgement *j)
+{
+	if (end_of(f, 1) < end_of(g, 0) || end_of(g, 1) < end_of(f, 0))
+		j->verdict = "difference";
+	else
+		j->why = "the intervals are not apart";
+}
+
+static void judge_samples(const json_t *a, const json_t *b, const json_t *f, const json_t *g,
+			  struct judgement *j)
+{
+	double drift = drift_of(a, b, f) * fabs(results_value(f)), own;
+	struct samples sx, sy;
+	double *x = results_samples(f, &sx), *y = results_samples(g, &sy);
+
+	/* fmax() takes the one that is known, if only one is. */
+	own = fmax(results_noise_value(a, f), results_noise_value(b, f));
+	j->noise = isnan(own) ? own : fmax(own, drift);
+	j->tested = stats_compare(&sx, &sy, j->noise, 1, &j->cmp);
+	j->why = j->cmp.why;
+	if (j->cmp.verdict == VERDICT_DIFFERENCE)
+		j->verdict = "difference";
+	else if (fabs(j->cmp.diff.value) > own && fabs(j->cmp.diff.value) <= drift)
+		j->why = "a kernel that did not change differs by as much: it is the machine";
+	free(x);
+	free(y);
 }
 
 static void compare_figure(struct tally *t, const json_t *a, const json_t *b, const json_t *f,
 			   const json_t *g, FILE *out)
 {
-	const char *verdict = "noise", *why = NULL;
-	double *x, *y, noise;
-	struct comparison cmp;
-	struct samples sx, sy;
+	struct judgement j = { .verdict = "noise" };
 
-	if (json_is_true(json_object_get(f, "exact"))) {
-		verdict = results_value(f) == results_value(g) ? "the same" : "difference";
-	} else if (!same_machine(a, b)) {
-		why = "not comparable, since the machines are not the same";
-	} else {
-		noise = fmax(noise_of(a, f), noise_of(b, g));
-		x = results_samples(f, &sx);
-		y = results_samples(g, &sy);
-		stats_compare(&sx, &sy, noise, 1, &cmp);
-		why = cmp.why;
-		if (cmp.verdict == VERDICT_DIFFERENCE)
-			verdict = "difference";
-		free(x);
-		free(y);
-	}
-	if (!strcmp(verdict, "difference"))
+	if (json_is_true(json_object_get(f, "exact")) && json_is_true(json_object_get(g, "exact")))
+		j.verdict = results_value(f) == results_value(g) ? "the same" : "difference";
+	else if (!same_machine(a, b))
+		j.why = "not comparable, since the machines are not the same";
+	else if (json_is_true(json_object_get(f, "derived")))
+		judge_derived(f, g, &j);
+	else
+		judge_samples(a, b, f, g, &j);
+	if (!strcmp(j.verdict, "difference"))
 		t->different++;
 	else
 		t->same++;
-	if (!strcmp(verdict, "difference") || t->all)
-		tell(t, f, g, verdict, why, out);
+	if (!strcmp(j.verdict, "difference") || t->all)
+		tell(t, f, g, &j, out);
 }
 
 static void only_in(struct tally *t, const char *which, const json_t *f, FILE *out)
 {
 	t->alone++;
+	json_array_append_new(t->list,
+			      json_pack("{s:O, s:O, s:O, s:s}", "group",
+					json_object_get(f, "group"), "subject",
+					json_object_get(f, "subject"), "name",
+					json_object_get(f, "name"), "only in", which));
 	if (t->all)
-		fprintf(out, "%s, %s, %s: only in %s\n", text_of(f, "group"),
-			text_of(f, "subject"), text_of(f, "name"), which);
+		fprintf(out, "%s, %s, %s: only in %s\n", results_text(f, "group"),
+			results_text(f, "subject"), results_text(f, "name"), which);
 }
 
 static void compare(struct tally *t, const json_t *a, const json_t *b, FILE *out)
@@ -165,37 +271,39 @@ static void compare(struct tally *t, const json_t *a, const json_t *b, FILE *out
 	size_t i;
 
 	json_array_foreach(json_object_get(a, "figures"), i, f) {
-		g = results_find(b, text_of(f, "group"), text_of(f, "subject"),
-				 text_of(f, "name"));
+		g = results_find(b, results_text(f, "group"), results_text(f, "subject"),
+				 results_text(f, "name"));
 		if (g)
 			compare_figure(t, a, b, f, g, out);
 		else
-			only_in(t, "the first", f, out);
+			only_in(t, "a", f, out);
 	}
 	json_array_foreach(json_object_get(b, "figures"), i, g)
-		if (!results_find(a, text_of(g, "group"), text_of(g, "subject"),
-				  text_of(g, "name")))
-			only_in(t, "the second", g, out);
+		if (!results_find(a, results_text(g, "group"), results_text(g, "subject"),
+				  results_text(g, "name")))
+			only_in(t, "b", g, out);
 }
 
 static int compare_files(const char *path_a, const char *path_b, struct tally *t,
 			 const char *json)
 {
 	json_t *a = results_read(path_a), *b = a ? results_read(path_b) : NULL, *all;
+	json_t *changes = json_array();
 	bool quiet = json && !strcmp(json, "-");
 	FILE *out = quiet ? stderr : stdout;
 	int ret = EXIT_UNUSABLE;
 
 	if (!a || !b)
 		goto out;
-	if (strcmp(text_of(a, "scs_bench"), text_of(b, "scs_bench"))) {
+	if (strcmp(results_text(a, "scs_bench"), results_text(b, "scs_bench"))) {
 		bench_err("%s is of scs_bench %s and %s of scs_bench %s: give two of the same subcommand",
-			  path_a, text_of(a, "scs_bench"), path_b, text_of(b, "scs_bench"));
+			  path_a, results_text(a, "scs_bench"), path_b, results_text(b, "scs_bench"));
 		goto out;
 	}
 	fprintf(out, "environment, %s -> %s:\n", path_a, path_b);
-	if (!show_changes("", json_object_get(a, "environment"),
-			  json_object_get(b, "environment"), out))
+	show_changes("", json_object_get(a, "environment"), json_object_get(b, "environment"),
+		     changes, out);
+	if (!json_array_size(changes))
 		fputs("  the same\n", out);
 	compare(t, a, b, out);
 	if (!t->same && !t->different) {
@@ -206,18 +314,19 @@ static int compare_files(const char *path_a, const char *path_b, struct tally *t
 	fprintf(out,
 		"%zu figures differ, %zu are the same or differ by noise, %zu are in one file only\n",
 		t->different, t->same, t->alone);
-	fputs("What the machine itself did differently between the two measurements\n"
-	      "counts as a difference in wall time.\n",
+	fputs("Wall time: what the machine did differently between the two measurements is only\n"
+	      "told from a difference where both have a kernel in common, by its image.\n",
 	      out);
 	ret = t->different ? EXIT_FAILED : EXIT_OK;
 	if (json) {
-		all = json_pack("{s:s, s:s, s:s, s:O}", "scs_bench", "compare", "a", path_a, "b",
-				path_b, "differences", t->list);
+		all = json_pack("{s:s, s:s, s:s, s:O, s:O}", "scs_bench", "compare", "a", path_a,
+				"b", path_b, "environment", changes, "differences", t->list);
 		if (results_write(all, json))
 			ret = EXIT_FAILED;
 		json_decref(all);
 	}
 out:
+	json_decref(changes);
 	json_decref(b);
 	json_decref(a);
 	return ret;
