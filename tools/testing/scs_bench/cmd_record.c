@@ -3,12 +3,12 @@
  * The subcommand "record": boots a kernel that records what its stack depot is asked for.
  *
  * The kernel has CONFIG_SCS_BENCH_RECORD. It appends each save and each put to a log in its memory
- * and says on the console where that lies. The guest's memory is a file on the host, so the log can
- * be read when QEMU has ended, and recording costs the guest neither a device nor a system call.
+ * and says on the console where that lies. The guest's memory is a memfd of ours, so the log can be
+ * read when QEMU has ended, recording costs the guest neither a device nor a system call, and however
+ * we end, nothing as large is left behind.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,14 +16,15 @@
 #include <unistd.h>
 
 #include "cmd_record.h"
+#include "env.h"
 #include "parse.h"
-#include "proc.h"
-#include "qemu.h"
+#include "results.h"
+#include "session.h"
 
 /* Where QEMU's "virt" machine has its memory. */
 #define RAM_BASE	0x40000000ULL
 
-#define KERNEL_ARGS	"console=ttyAMA0 kunit.enable=0 panic=-1"
+#define RUN_RECORD	"record"
 
 #define RECORD_MAGIC	"SCSRECRD"
 #define RECORD_VERSION	1
@@ -52,47 +53,45 @@ struct record_entry {
 
 static void usage(FILE *out)
 {
-	fputs("Usage: scs_bench record --qemu PATH --image FILE --initrd FILE --output FILE\n"
-	      "                        [options]\n"
+	fputs("Usage: scs_bench record [options] [INIT/MODE[/ARGS]...]\n"
 	      "       scs_bench record --show FILE\n"
 	      "\n"
-	      "Boots a kernel that records what is saved in its stack depot, and writes that stream to\n"
-	      "a file; or says what such a file holds.\n"
+	      "Boots kernels that record what is saved in their stack depots (VARIANT=record), and writes\n"
+	      "a stream of each: of what init does (boot or workload), in a KASAN mode, with kernel\n"
+	      "arguments (boot/generic workload/generic/page_owner=on workload/hw_tags).\n"
 	      "\n"
-	      "  --qemu PATH      qemu-system-aarch64, 10.0 or newer\n"
-	      "  --image FILE     the kernel, with CONFIG_SCS_BENCH_RECORD (VARIANT=record)\n"
-	      "  --initrd FILE    initramfs with the init of scs_bench\n"
-	      "  --output FILE    the stream; beside it come FILE.log, the console, and, while the\n"
-	      "                   guest runs, FILE.ram, its memory\n"
-	      "  --init MODE      what init shall do: boot, workload (boot)\n"
-	      "  --append ARGS    more kernel arguments, e.g. page_owner=on\n"
-	      "  --label TEXT     what the stream is of; kept in the file (MODE of --init and ARGS)\n"
+	      "  --dir DIR        where the streams go (build/record)\n"
 	      "  --log-size SIZE  memory of the guest for the log, e.g. 512M (256M)\n"
-	      "  --cpus N         number of CPUs (1)\n"
-	      "  --mem SIZE       guest memory (2G)\n"
-	      "  --timeout S      seconds that QEMU may take (300)\n"
+	      "  --cpus N         number of CPUs; with one, each recording is the same (1)\n"
 	      "  --show FILE      only print what the stream in FILE holds\n"
+	      "  --out FILE       the finished recordings (build/bench/record.runs; logs go to FILE.logs)\n"
+	      "  --resume         go on with what --out has, after an interruption\n"
+	      "  --json FILE      what they hold (build/bench/record.json; - for the terminal)\n"
+	      "  --images DIR     directory of the images, MODE-record/Image each (build/images/KVER)\n"
+	      "  --kver VERSION   kernel version line; images of another are refused (6.12)\n"
+	      "  --qemu PATH      qemu-system-aarch64, 10.0 or newer (the one in build/tools)\n"
+	      "  --initrd FILE    initramfs with the init of scs_bench (build/initramfs/KVER)\n"
+	      "  --mem SIZE       guest memory (2G)\n"
+	      "  --timeout S      seconds that one run of QEMU may take (300)\n"
 	      "  --help           this text\n", out);
 }
 
 /**
- * struct record_options - what "record" is asked for
- * @spec: the run of QEMU
- * @output: the stream's file
- * @init: what init shall do
- * @append: kernel arguments beyond our own
- * @label: what the stream is of, or NULL
+ * struct record - what is asked for
+ * @session: kernels, tools, store; a kernel for each recording, whose subject is what init does
+ * @recordings: the recordings, as given
+ * @dir: where the streams go
  * @log_size: memory of the guest for the log
- * @show: a stream to describe instead
+ * @show: a stream to describe instead, or NULL
+ * @cpus: number of CPUs
  */
-struct record_options {
-	struct qemu_spec spec;
-	const char *output;
-	const char *init;
-	const char *append;
-	const char *label;
-	const char *log_size;
-	const char *show;
+struct record {
+	struct session session;
+	struct strv recordings;
+	char *dir;
+	char *log_size;
+	char *show;
+	unsigned int cpus;
 };
 
 /* --- The log in the guest's memory ------------------------------------------- */
@@ -201,139 +200,90 @@ static u64 log_address(const char *log)
 	return address;
 }
 
-/* --- Reporting ------------------------------------------------------------------ */
+/* --- What a stream holds -------------------------------------------------------- */
 
-static int print_summary(const struct stream *s, const char *path)
+static const struct {
+	const char *key;
+	const char *title;
+} numbers[] = {
+	{ "saves", "saves" },
+	{ "failed", "  without a handle" },
+	{ "puts", "puts" },
+	{ "traces", "different traces" },
+	{ "mean_saved", "mean frames of a save" },
+	{ "mean_unique", "mean frames of a trace" },
+	{ "max", "  frames at most" },
+	{ "addresses", "different return addresses" },
+	{ "outside", "  outside the kernel's image" },
+	{ "nodes", "tree nodes a trace" },
+};
+
+/* A new object with @numbers; NULL after an error was told. */
+static json_t *describe(const struct stream *s, const char *path)
 {
 	struct stream_summary sum;
 
 	if (!stream_summarize(s, &sum)) {
 		bench_err("there is not enough memory for %s: close other programs", path);
-		return EXIT_FAILED;
+		return NULL;
 	}
-	printf("%s: %s\n", path, *s->label ? s->label : "(no label)");
-	printf("  saves                       %10zu (%zu without a handle)\n", sum.saves,
-	       sum.failed);
-	printf("  puts                        %10zu\n", sum.puts);
-	printf("  different traces            %10zu\n", sum.traces);
-	printf("  mean frames of a save       %10.2f\n", sum.mean_saved);
-	printf("  mean frames of a trace      %10.2f (%u at most)\n", sum.mean_unique, sum.max);
-	printf("  different return addresses  %10zu (%zu outside the kernel's image)\n",
-	       sum.addresses, sum.outside);
-	printf("  tree nodes a trace          %10.2f (root at the outermost frame)\n",
-	       sum.traces ? (double)sum.nodes / sum.traces : 0);
-	printf("  page_owner                  %10s\n",
-	       s->flags & STREAM_PAGE_OWNER ? "on" : "off");
-	return EXIT_OK;
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:i, s:I, s:I, s:f}", "label", s->label,
+			 "saves", (json_int_t)sum.saves, "failed", (json_int_t)sum.failed, "puts",
+			 (json_int_t)sum.puts, "traces", (json_int_t)sum.traces, "mean_saved",
+			 sum.mean_saved, "mean_unique", sum.mean_unique, "max", (int)sum.max,
+			 "addresses", (json_int_t)sum.addresses, "outside",
+			 (json_int_t)sum.outside, "nodes",
+			 sum.traces ? (double)sum.nodes / sum.traces : 0);
 }
 
 static int show(const char *path)
 {
 	struct stream s;
 	const char *error = stream_read(&s, path);
-	int ret;
+	json_t *what;
+	size_t i;
 
 	if (error) {
-		bench_err("cannot use %s: %s", path, error);
+		bench_err("cannot use %s: %s; 'make record' makes new ones", path, error);
 		return EXIT_UNUSABLE;
 	}
-	ret = print_summary(&s, path);
+	what = describe(&s, path);
+	if (what) {
+		printf("%s: %s\n", path, *s.label ? s.label : "(no label)");
+		for (i = 0; i < ARRAY_SIZE(numbers); i++)
+			printf("  %-28s %10.6g\n", numbers[i].title,
+			       json_number_value(json_object_get(what, numbers[i].key)));
+		printf("  %-28s %10s\n", "page_owner", s.flags & STREAM_PAGE_OWNER ? "on" : "off");
+	}
 	stream_free(&s);
-	return ret;
+	json_decref(what);
+	return what ? EXIT_OK : EXIT_FAILED;
 }
 
-/* --- The subcommand ----------------------------------------------------------------- */
+/* --- Recording ------------------------------------------------------------------- */
 
-static int parse_args(int argc, char **argv, struct record_options *o)
+/* Its file, to be freed: "workload-generic-page_owner.stream" of workload/generic/page_owner=on. */
+static char *stream_path(const struct record *r, const struct kernel *k)
 {
-	static const struct option options[] = {
-		{ "qemu", required_argument, NULL, 'q' },
-		{ "image", required_argument, NULL, 'i' },
-		{ "initrd", required_argument, NULL, 'r' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "init", required_argument, NULL, 'I' },
-		{ "append", required_argument, NULL, 'a' },
-		{ "label", required_argument, NULL, 'l' },
-		{ "log-size", required_argument, NULL, 's' },
-		{ "cpus", required_argument, NULL, 'c' },
-		{ "mem", required_argument, NULL, 'm' },
-		{ "timeout", required_argument, NULL, 't' },
-		{ "show", required_argument, NULL, 'S' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 }
-	};
-	bool complete;
-	int opt;
+	char *path = xasprintf("%s/%s-%s", r->dir, k->subject, k->group), *p, *whole;
 
-	optind = 1;
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 'q':
-			o->spec.qemu = optarg;
-			break;
-		case 'i':
-			o->spec.image = optarg;
-			break;
-		case 'r':
-			o->spec.initrd = optarg;
-			break;
-		case 'o':
-			o->output = optarg;
-			break;
-		case 'I':
-			o->init = optarg;
-			break;
-		case 'a':
-			o->append = optarg;
-			break;
-		case 'l':
-			o->label = optarg;
-			break;
-		case 's':
-			o->log_size = optarg;
-			break;
-		case 'c':
-			if (!parse_uint(optarg, 1, 512, &o->spec.cpus)) {
-				bench_err("--cpus %s: give a whole number from 1 to 512", optarg);
-				return EXIT_UNUSABLE;
-			}
-			break;
-		case 'm':
-			o->spec.mem = optarg;
-			break;
-		case 't':
-			if (!parse_seconds(optarg, &o->spec.timeout)) {
-				bench_err("--timeout %s: give seconds from 0.1 to 86400", optarg);
-				return EXIT_UNUSABLE;
-			}
-			break;
-		case 'S':
-			o->show = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return -1;
-		default:
-			bench_err("see scs_bench record --help");
-			return EXIT_UNUSABLE;
-		}
+	for (p = path + strlen(r->dir) + 1; *p; p++) {
+		if (!strncmp(p, "=on", 3))
+			memmove(p, p + 3, strlen(p + 3) + 1);
+		if (strchr(" /=,", *p) && *p)
+			*p = '-';
 	}
-	complete = o->show || (o->spec.qemu && o->spec.image && o->spec.initrd && o->output);
-	if (optind < argc || !complete) {
-		bench_err("record needs --qemu, --image, --initrd and --output, or --show, and nothing but options; see scs_bench record --help");
-		return EXIT_UNUSABLE;
-	}
-	if (o->label && strpbrk(o->label, "\r\n")) {
-		bench_err("--label: give one line");
-		return EXIT_UNUSABLE;
-	}
-	return EXIT_OK;
+	whole = xasprintf("%s.stream", path);
+	free(path);
+	return whole;
 }
 
 /* Read the log of a guest that has ended, and write the stream. */
-static int keep_stream(const struct record_options *o)
+static int keep_stream(const struct record *r, const struct kernel *k, const struct qemu_spec *spec,
+		       json_t **record)
 {
-	char *log = read_file(o->spec.log, NULL);
+	json_t *image = json_object_get(json_object_get(r->session.env, "images"), k->name);
+	char *log = read_file(spec->log, NULL), *path = stream_path(r, k), *hash = NULL;
 	struct stream s = { 0 };
 	int ret = EXIT_FAILED;
 	const char *error;
@@ -341,28 +291,199 @@ static int keep_stream(const struct record_options *o)
 
 	address = log ? log_address(log) : 0;
 	if (!address || !log_has(log, "scs_bench: done")) {
-		bench_err("%s: see what the guest did instead in %s",
-			  address ? "init did not finish" :
-			  "the kernel does not record: is it VARIANT=record?", o->spec.log);
-		show_log_tail(o->spec.log);
+		fail_run(k, spec->log, log, address ? "init did not finish" :
+			 "the kernel does not record", "build it with 'make image VARIANT=record'");
 		goto out;
 	}
-	ret = record_parse(o->spec.ram, address, &s);
+	ret = record_parse(spec->ram, address, &s);
 	if (ret)
 		goto out;
-	s.label = o->label ? xstrdup(o->label) :
-		  xasprintf("%s%s%s", o->init, *o->append ? ", " : "", o->append);
-	error = stream_write(&s, o->output);
-	if (error) {
-		bench_err("cannot write %s: %s", o->output, error);
+	s.label = xasprintf("Linux %s, KASAN %s, init %s",
+			    json_string_value(json_object_get(image, "version")), k->group,
+			    k->subject);
+	error = stream_write(&s, path);
+	hash = error ? NULL : env_hash_file(path);
+	if (!hash) {
+		bench_err("cannot write %s: %s; make room there, or see --dir", path,
+			  error ? error : strerror(errno));
 		ret = EXIT_FAILED;
 		goto out;
 	}
-	ret = print_summary(&s, o->output);
+	*record = describe(&s, path);
+	if (*record)
+		json_object_set_new(*record, "sha256", json_string(hash));
+	else
+		ret = EXIT_FAILED;
 out:
 	stream_free(&s);
+	free(hash);
+	free(path);
 	free(log);
 	return ret;
+}
+
+static int run_step(void *ctx, const struct plan_step *step, const char *log_path, json_t **record)
+{
+	struct record *r = ctx;
+	const struct kernel *k = &r->session.kernels[step->subject];
+	struct qemu_spec spec = session_spec(&r->session, k);
+	int fd = memfd_create("guest", MFD_CLOEXEC), ret;
+	char *args, *ram;
+	double seconds;
+
+	if (fd < 0) {
+		bench_err("there can be no memory for the guest: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	/* A path that is good in QEMU, too. */
+	ram = xasprintf("/proc/%d/fd/%d", getpid(), fd);
+	args = xasprintf("%s scs_bench_record=%s -- %s", k->args, r->log_size, k->subject);
+	spec.initrd = r->session.opts.initrd;
+	spec.log = log_path;
+	spec.ram = ram;
+	spec.append = args;
+	spec.cpus = r->cpus;
+	/* Instructions can only be counted on one CPU; with that, each run is the same. */
+	spec.icount = r->cpus == 1;
+	ret = qemu_run(&spec, &seconds);
+	if (!ret)
+		ret = keep_stream(r, k, &spec, record);
+	close(fd);
+	free(args);
+	free(ram);
+	return ret;
+}
+
+static int add_kernels(void *ctx)
+{
+	struct record *r = ctx;
+	struct session *s = &r->session;
+	int ret = EXIT_OK;
+	size_t i;
+
+	for (i = 0; !ret && i < r->recordings.n; i++) {
+		char *text = xstrdup(r->recordings.v[i]), *mode = strchr(text, '/'), *args = NULL;
+		char *image, *group;
+
+		if (mode) {
+			*mode++ = '\0';
+			args = strchr(mode, '/');
+		}
+		if (args)
+			*args++ = '\0';
+		if (!mode || !*mode || (strcmp(text, "boot") && strcmp(text, "workload"))) {
+			bench_err("%s is no recording: give INIT/MODE or INIT/MODE/ARGS, with INIT boot or workload, e.g. workload/generic/page_owner=on",
+				  r->recordings.v[i]);
+			free(text);
+			return EXIT_UNUSABLE;
+		}
+		image = xasprintf("%s/%s-record/Image", s->opts.images, mode);
+		group = session_group(mode, args ? args : "");
+		ret = session_add_image(s, group, text, image, args ? args : "");
+		if (ret)
+			bench_err("kernels that record are made with VARIANT=record");
+		free(group);
+		free(image);
+		free(text);
+	}
+	return ret;
+}
+
+static json_t *json_arguments(const void *ctx)
+{
+	const struct record *r = ctx;
+
+	return json_pack("{s:s, s:i, s:s}", "log size", r->log_size, "CPUs", (int)r->cpus,
+			 "streams", r->dir);
+}
+
+/* A recording whose stream is gone, or another by now, is not finished. */
+static void make_plan(void *ctx)
+{
+	struct record *r = ctx;
+	struct session *s = &r->session;
+	size_t i;
+
+	for (i = 0; i < s->nkernels; i++) {
+		const struct kernel *k = &s->kernels[i];
+		json_t *old = session_record(s, k, RUN_RECORD, 1);
+		char *path = stream_path(r, k), *hash = old ? env_hash_file(path) : NULL;
+
+		plan_add(&s->plan, 0, RUN_RECORD, i, 1, "%s/" RUN_RECORD "/1", k->name);
+		if (old && (!hash || strcmp(hash, results_text(old, "sha256")))) {
+			bench_err("%s is not what was recorded any more: it is recorded again", path);
+			json_object_del(s->store.runs, s->plan.v[s->plan.n - 1].key);
+		}
+		free(hash);
+		free(path);
+	}
+}
+
+static json_t *make_results(void *ctx)
+{
+	struct record *r = ctx;
+	struct session *s = &r->session;
+	json_t *results = session_results(s);
+	size_t i, j;
+
+	for (i = 0; i < s->nkernels; i++) {
+		const struct kernel *k = &s->kernels[i];
+		json_t *record = session_record(s, k, RUN_RECORD, 1);
+		char *path = stream_path(r, k);
+
+		for (j = 0; j < ARRAY_SIZE(numbers); j++)
+			results_exact(results, k->group, k->subject, numbers[j].title, "",
+				      json_number_value(json_object_get(record, numbers[j].key)));
+		results_note(results, "%s: %s", path, results_text(record, "label"));
+		free(path);
+	}
+	return results;
+}
+
+/* --- The subcommand ----------------------------------------------------------------- */
+
+static int take_option(void *ctx, int opt, const char *arg)
+{
+	struct record *r = ctx;
+
+	switch (opt) {
+	case 'd':
+		set_string(&r->dir, arg);
+		break;
+	case 's':
+		set_string(&r->log_size, arg);
+		break;
+	case 'S':
+		set_string(&r->show, arg);
+		break;
+	case 'c':
+		if (parse_uint(arg, 1, 512, &r->cpus))
+			break;
+		bench_err("--cpus %s: give a whole number from 1 to 512", arg);
+		return EXIT_UNUSABLE;
+	}
+	return EXIT_OK;
+}
+
+/* What was not given. */
+static int finish_options(struct record *r)
+{
+	char *build;
+
+	common_finish(&r->session.opts, "record");
+	if (!r->recordings.n)
+		strv_split(&r->recordings,
+			   "boot/generic workload/generic/page_owner=on workload/hw_tags", " ");
+	if (!r->dir) {
+		build = bench_build_dir();
+		r->dir = xasprintf("%s/record", build);
+		free(build);
+	}
+	if ((mkdir(r->dir, 0777) && errno != EEXIST) || access(r->dir, W_OK | X_OK)) {
+		bench_err("cannot write to %s: %s; choose another --dir", r->dir, strerror(errno));
+		return EXIT_UNUSABLE;
+	}
+	return EXIT_OK;
 }
 
 /**
@@ -374,38 +495,33 @@ out:
  */
 int cmd_record(int argc, char **argv)
 {
-	struct record_options o = {
-		.spec = { .mem = "2G", .cpus = 1, .timeout = 300, .icount = true },
-		.init = "boot",
-		.append = "",
-		.log_size = "256M",
+	static const struct option own[] = {
+		{ "dir", required_argument, NULL, 'd' },
+		{ "log-size", required_argument, NULL, 's' },
+		{ "cpus", required_argument, NULL, 'c' },
+		{ "show", required_argument, NULL, 'S' },
+		{ 0 }
 	};
-	char *kernel_args, *log, *ram;
-	double seconds;
+	static const struct experiment experiment = {
+		add_kernels, json_arguments, make_plan, run_step, make_results, false,
+	};
+	struct record r = { .log_size = xstrdup("256M"), .cpus = 1 };
+	const struct command command = { "record", usage, own, take_option, &r.recordings };
 	int ret;
 
-	ret = parse_args(argc, argv, &o);
-	if (ret)
-		return ret < 0 ? EXIT_OK : ret;
-	if (o.show)
-		return show(o.show);
-	/* Instructions can only be counted on one CPU; with that, each run is the same. */
-	if (o.spec.cpus > 1)
-		o.spec.icount = false;
-	log = xasprintf("%s.log", o.output);
-	ram = xasprintf("%s.ram", o.output);
-	kernel_args = xasprintf("%s scs_bench_record=%s%s%s -- %s", KERNEL_ARGS, o.log_size,
-				*o.append ? " " : "", o.append, o.init);
-	o.spec.log = log;
-	o.spec.ram = ram;
-	o.spec.append = kernel_args;
-	ret = qemu_run(&o.spec, &seconds);
-	if (!ret)
-		ret = keep_stream(&o);
-	/* It is as large as the guest's memory. */
-	unlink(ram);
-	free(kernel_args);
-	free(ram);
-	free(log);
+	session_init(&r.session, "record");
+	ret = common_parse(&r.session.opts, &command, argc, argv, &r);
+	if (!ret && r.show) {
+		ret = show(r.show);
+	} else if (!ret) {
+		ret = finish_options(&r);
+		if (!ret)
+			ret = session_measure(&r.session, &experiment, &r);
+	}
+	session_free(&r.session);
+	strv_free(&r.recordings);
+	free(r.dir);
+	free(r.log_size);
+	free(r.show);
 	return ret;
 }

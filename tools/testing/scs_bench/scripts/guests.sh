@@ -49,15 +49,6 @@ if [ "$COMMAND" = load ]; then
 fi
 
 step "measure"
-out=$BUILD/bench/$COMMAND.runs
-json=$BUILD/bench/$COMMAND.json
-# What is finished is begun anew.
-if [ "$json" -nt "$out" ]; then
-	rm -rf "$out" "$out.logs"
-fi
-options=(--kver "$KVER" --modes "$(tr ' ' , <<<"$MODE")" --out "$out"
-	 --json "$json")
+options=(--kver "$KVER" --modes "$(tr ' ' , <<<"$MODE")")
 [ "$COMMAND" = memory ] || [ -z "${RUNS:-}" ] || options+=(--wall --runs "$RUNS")
-[ ! -e "$out" ] || options+=(--resume)
-mkdir -p "$BUILD/bench"
-SCS_BUILD=$BUILD run_child "$BUILD/host/scs_bench" "$COMMAND" "${options[@]}"
+measure "$COMMAND" "${options[@]}"

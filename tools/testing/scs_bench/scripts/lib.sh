@@ -288,6 +288,23 @@ kernel_make()
 # Regular expression of the lines that kbuild prints for an object file.
 KBUILD_OBJECT='^  (CC|AS|HOSTCC|LDS|AR)  '
 
+# --- Measuring -------------------------------------------------------------
+
+# measure COMMAND [OPTION...]: a subcommand of scs_bench, with its results in
+# build/bench/. What was interrupted is gone on with, what is finished is begun anew.
+measure()
+{
+	local command=$1 out=$BUILD/bench/$1.runs json=$BUILD/bench/$1.json
+
+	shift
+	mkdir -p "$BUILD/bench"
+	if [ "$json" -nt "$out" ]; then
+		rm -rf "$out" "$out.logs"
+	fi
+	[ ! -e "$out" ] || set -- --resume "$@"
+	SCS_BUILD=$BUILD run_child "$BUILD/host/scs_bench" "$command" --out "$out" --json "$json" "$@"
+}
+
 hash_of_stdin()
 {
 	sha256sum | cut -d' ' -f1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # `make record`: records which stack traces are saved, during boots and a workload, into build/record/*.stream.
 #
-# Environment: KVER (6.12). The streams, each with the console beside it:
+# Environment: KVER (6.12). The streams are those that scs_bench records unless told otherwise:
 #   boot-generic                   KASAN generic, up to init
 #   workload-generic-page_owner    the same with page_owner=on, and init's workload
 #   workload-hw_tags               KASAN hw_tags, whose records are evicted (puts), and the workload
@@ -13,23 +13,8 @@
 
 KVER=${KVER:-6.12}
 check_kver "$KVER"
-OUT=$BUILD/record
 
-# record NAME MODE INIT [ARGUMENT]: ARGUMENT is one more for the kernel.
-record()
-{
-	local name=$1 mode=$2 init=$3 append=${4:-} image release
-
-	step "record $name"
-	image=$BUILD/images/$KVER/$mode-record
-	release=$(sed -n 's/^kernel=//p' "$image/info")
-	run_child "$BUILD/host/scs_bench" record --qemu "$QEMU" --image "$image/Image" \
-		--initrd "$BUILD/initramfs/$KVER/initramfs.cpio" --init "$init" \
-		${append:+--append "$append"} --output "$OUT/$name.stream" \
-		--label "Linux $release, KASAN $mode, ${append:+$append, }init $init"
-}
-
-plan 9
+plan 7
 step_script "packages" "$SCRIPTS/setup.sh"
 step_script "QEMU" "$SCRIPTS/qemu.sh"
 for mode in generic hw_tags; do
@@ -38,7 +23,5 @@ done
 step_script "host program" "$SCRIPTS/host.sh" host
 step_script "initramfs" "$SCRIPTS/host.sh" initramfs "$KVER"
 
-mkdir -p "$OUT"
-record boot-generic generic boot
-record workload-generic-page_owner generic workload page_owner=on
-record workload-hw_tags hw_tags workload
+step "record"
+measure record --kver "$KVER"

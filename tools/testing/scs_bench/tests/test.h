@@ -12,9 +12,13 @@
 
 #include <cmocka.h>
 
+#include "util.h"
+
 char *replace(const char *text, const char *from, const char *to);
 char *temp_dir(void);
 void remove_dir(char *dir);
+int run_program(struct strv *argv, const char *log, char **printed);
+void assert_in(const char *text, const char *printed);
 
 int run_parse_tests(void);
 int run_stats_tests(void);

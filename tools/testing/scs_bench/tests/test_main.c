@@ -67,6 +67,41 @@ void remove_dir(char *dir)
 	free(dir);
 }
 
+/**
+ * run_program - run a program to its end
+ * @argv: its arguments, freed
+ * @log: a file for what it prints
+ * @printed: NULL, or what it printed the last time; becomes what it printed
+ *
+ * Return: its exit code.
+ */
+int run_program(struct strv *argv, const char *log, char **printed)
+{
+	struct proc_spec spec = {
+		.argv = argv->v, .log = log, .timeout = 120, .max_file = 1 << 30,
+	};
+	struct proc_result res;
+
+	proc_run(&spec, &res);
+	strv_free(argv);
+	assert_int_equal(res.end, PROC_EXITED);
+	free(*printed);
+	*printed = read_file(log, NULL);
+	assert_non_null(*printed);
+	return res.code;
+}
+
+/**
+ * assert_in - fail unless a text was printed
+ * @text: the text
+ * @printed: all that was printed
+ */
+void assert_in(const char *text, const char *printed)
+{
+	if (!strstr(printed, text))
+		fail_msg("\"%s\" is not in what was printed: %s", text, printed);
+}
+
 int main(void)
 {
 	int failed = 0;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd_record.h"
@@ -365,64 +366,81 @@ static void test_bad_log(void **state)
 }
 
 /* Run "scs_bench record" on a guest that has @log in its memory and prints @console. */
-static int boot_log(const char *dir, const struct log *log, const char *console, char **printed)
+static int boot_log(const char *dir, const struct log *log, const char *console, const char *more,
+		    char **printed)
 {
-	char *ram = xasprintf("%s/memory", dir), *output = xasprintf("%s/stream", dir);
-	char *out = xasprintf("%s/printed", dir);
-	struct proc_spec spec = { .log = out, .timeout = 60, .max_file = 1 << 20 };
-	struct proc_result res;
+	char *ram = xasprintf("%s/memory", dir), *out = xasprintf("%s/printed", dir);
+	char *args = xasprintf("record boot/generic/page_owner=on --images %s --initrd %s/Image --dir %s --out %s/runs --json %s/json %s --qemu",
+			       dir, dir, dir, dir, dir, more);
 	struct strv argv = { 0 };
+	int ret;
 
 	write_bytes(ram, log, sizeof(*log));
 	setenv("FAKE_RAM", ram, 1);
 	setenv("FAKE_CONSOLE", console, 1);
 	strv_add(&argv, "%s", getenv("SCS_BENCH"));
-	strv_split(&argv, "record --image i --initrd r --append page_owner=on --output", " ");
-	strv_add(&argv, "%s", output);
-	strv_add(&argv, "--qemu");
+	strv_split(&argv, args, " ");
 	strv_add(&argv, "%s/fake-record.sh", getenv("SCS_BENCH_TESTS"));
-	spec.argv = argv.v;
-	proc_run(&spec, &res);
-	assert_int_equal(res.end, PROC_EXITED);
-	*printed = read_file(out, NULL);
-	assert_non_null(*printed);
-	strv_free(&argv);
+	ret = run_program(&argv, out, printed);
+	free(args);
 	free(ram);
-	free(output);
 	free(out);
-	return res.code;
+	return ret;
 }
 
 #define LOG_LINE "[    0.000000] scs_bench_record: 512 bytes at 0x0000000040000000\n"
 
+static void put(const char *dir, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+
+	assert_int_equal(write_file_atomic(path, text), 0);
+	free(path);
+}
+
 static void test_record(void **state)
 {
-	char *dir = temp_dir(), *path = xasprintf("%s/stream", dir);
-	char *ram = xasprintf("%s/stream.ram", dir), *printed;
+	char *dir = temp_dir(), *path = xasprintf("%s/boot-generic-page_owner.stream", dir);
+	char *image = xasprintf("%s/generic-record", dir), *printed = NULL;
 	struct log full = good_log;
 	struct stream s;
 
 	(void)state;
+	assert_int_equal(mkdir(image, 0700), 0);
+	put(image, "Image", "Linux version 6.12.117 (a@b) (clang 19, LLD 19) #1 SMP\n");
+	put(image, "config", "CONFIG_PAGE_OWNER=y\n");
+	put(dir, "Image", "initrd");
 	full.dropped = 1;
-	assert_int_equal(boot_log(dir, &good_log, "scs_bench: done", &printed), EXIT_FAILED);
-	assert_non_null(strstr(printed, "does not record"));
-	free(printed);
-	assert_int_equal(boot_log(dir, &good_log, LOG_LINE, &printed), EXIT_FAILED);
-	assert_non_null(strstr(printed, "init did not finish"));
-	free(printed);
-	assert_int_equal(boot_log(dir, &full, LOG_LINE "scs_bench: done", &printed), EXIT_FAILED);
-	assert_non_null(strstr(printed, "--log-size"));
-	free(printed);
+	assert_int_equal(boot_log(dir, &good_log, "scs_bench: done", "", &printed), EXIT_FAILED);
+	assert_in("does not record", printed);
+	assert_int_equal(boot_log(dir, &good_log, LOG_LINE, "--resume", &printed), EXIT_FAILED);
+	assert_in("init did not finish", printed);
+	assert_int_equal(boot_log(dir, &full, LOG_LINE "scs_bench: done", "--resume", &printed),
+			 EXIT_FAILED);
+	assert_in("--log-size", printed);
 	assert_int_not_equal(access(path, F_OK), 0);
 
-	assert_int_equal(boot_log(dir, &good_log, LOG_LINE "scs_bench: done", &printed), EXIT_OK);
-	assert_non_null(strstr(printed, "boot, page_owner=on"));
-	free(printed);
+	assert_int_equal(boot_log(dir, &good_log, LOG_LINE "scs_bench: done", "--resume",
+				  &printed), EXIT_OK);
+	assert_in("KASAN generic page_owner=on, init boot", printed);
+	assert_in("[  1/1 ", printed);
 	assert_null(stream_read(&s, path));
 	assert_int_equal(s.nops, 3);
 	stream_free(&s);
-	assert_int_not_equal(access(ram, F_OK), 0);
-	free(ram);
+
+	/* what is recorded is not recorded again, but for a stream that is lost */
+	assert_int_equal(boot_log(dir, &good_log, "nothing", "", &printed), EXIT_UNUSABLE);
+	assert_int_equal(boot_log(dir, &good_log, "nothing", "--resume", &printed), EXIT_OK);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(boot_log(dir, &good_log, "nothing", "--resume", &printed), EXIT_FAILED);
+	assert_in("is recorded again", printed);
+	assert_int_equal(boot_log(dir, &good_log, LOG_LINE "scs_bench: done", "--resume",
+				  &printed), EXIT_OK);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(boot_log(dir, &good_log, "", "nonsense", &printed), EXIT_UNUSABLE);
+	assert_in("is no recording", printed);
+	free(printed);
+	free(image);
 	free(path);
 	remove_dir(dir);
 }
