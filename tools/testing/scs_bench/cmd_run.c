@@ -8,6 +8,7 @@
 
 #include "cmd_run.h"
 #include "parse.h"
+#include "proc.h"
 #include "qemu.h"
 
 static void usage(FILE *out)
@@ -80,7 +81,7 @@ int cmd_run(int argc, char **argv)
 	struct qemu_spec spec = { .mem = "2G", .cpus = 1, .timeout = 300 };
 	const char *init = NULL, *append = "";
 	struct strv expected = { 0 };
-	char *kernel_args = NULL;
+	char *kernel_args = NULL, *version = NULL;
 	int opt, ret = EXIT_UNUSABLE;
 	double seconds;
 
@@ -148,10 +149,16 @@ int cmd_run(int argc, char **argv)
 	kernel_args = xasprintf("console=ttyAMA0 panic=-1%s%s%s%s", *append ? " " : "", append,
 				init ? " -- " : "", init ? init : "");
 	spec.append = kernel_args;
+	version = qemu_version(spec.qemu, spec.log);
+	if (!version) {
+		ret = proc_interrupted() ? EXIT_INTERRUPTED : EXIT_UNUSABLE;
+		goto out;
+	}
 	ret = qemu_run(&spec, &seconds);
 	if (!ret)
 		ret = check_log(&spec, &expected);
 out:
+	free(version);
 	free(kernel_args);
 	strv_free(&expected);
 	return ret;

@@ -2,6 +2,7 @@
 /*
  * Builds QEMU's command line and runs it once, with every way to fail told apart.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,6 +95,23 @@ static const char *advice(const struct proc_result *res)
 	}
 }
 
+/* perf exits with 0 when a signal ends its child, and only prints which: "PROGRAM: SIGNAL". */
+static void killed_under_perf(const struct qemu_spec *spec, struct proc_result *res)
+{
+	char *log = read_file(spec->log, NULL), *line;
+	bool killed = false;
+	int sig;
+
+	for (sig = 1; log && !killed && sig < NSIG; sig++) {
+		line = xasprintf("%s: %s\n", spec->qemu, strsignal(sig));
+		killed = strstr(log, line);
+		free(line);
+		if (killed)
+			*res = (struct proc_result){ PROC_KILLED, sig, res->seconds };
+	}
+	free(log);
+}
+
 /**
  * qemu_run - run QEMU once
  * @spec: the run
@@ -116,6 +134,8 @@ int qemu_run(const struct qemu_spec *spec, double *seconds)
 	proc.argv = argv.v;
 	proc_run(&proc, &res);
 	strv_free(&argv);
+	if (spec->perf_out && res.end == PROC_EXITED && !res.code)
+		killed_under_perf(spec, &res);
 	how = proc_describe(&res);
 	if (how) {
 		if (res.end == PROC_INTERRUPTED) {
@@ -144,30 +164,40 @@ int qemu_run(const struct qemu_spec *spec, double *seconds)
 	return 0;
 }
 
+/* Run what answers at once, and wait for its answer; takes @argv over. */
+static void ask(struct strv *argv, const char *log, struct proc_result *res)
+{
+	struct proc_spec spec = {
+		.argv = argv->v,
+		.log = log,
+		.timeout = 30,
+		.max_file = MAX_LOG,
+	};
+
+	proc_run(&spec, res);
+	strv_free(argv);
+}
+
 /**
  * qemu_version - ask QEMU for its version
  * @qemu: the program
  * @log: a file for its answer
  *
- * Return: the first line of the answer, to be freed; NULL after an error was told.
+ * Return: the first line of the answer, to be freed; NULL when we were interrupted, or after an
+ * error was told.
  */
 char *qemu_version(const char *qemu, const char *log)
 {
 	struct strv argv = { 0 };
-	struct proc_spec spec = {
-		.log = log,
-		.timeout = 30,
-		.max_file = MAX_LOG,
-	};
 	struct proc_result res;
 	char *how, *text, *line;
 	const char *pos;
 
 	strv_add(&argv, "%s", qemu);
 	strv_add(&argv, "--version");
-	spec.argv = argv.v;
-	proc_run(&spec, &res);
-	strv_free(&argv);
+	ask(&argv, log, &res);
+	if (res.end == PROC_INTERRUPTED)
+		return NULL;
 	how = proc_describe(&res);
 	if (how) {
 		bench_err("'%s --version' failed: %s; give a working QEMU with --qemu (log: %s)",
@@ -204,11 +234,6 @@ char *qemu_version(const char *qemu, const char *log)
 bool perf_usable(const char *log, const char *out)
 {
 	struct strv argv = { 0 };
-	struct proc_spec spec = {
-		.log = log,
-		.timeout = 30,
-		.max_file = MAX_LOG,
-	};
 	struct proc_result res;
 	double seconds;
 	char *text;
@@ -216,9 +241,7 @@ bool perf_usable(const char *log, const char *out)
 
 	add_perf(&argv, out);
 	strv_add(&argv, "true");
-	spec.argv = argv.v;
-	proc_run(&spec, &res);
-	strv_free(&argv);
+	ask(&argv, log, &res);
 	if (res.end != PROC_EXITED || res.code)
 		return false;
 	text = read_file(out, NULL);

@@ -702,11 +702,14 @@ int cmd_stacks(int argc, char **argv)
 
 	optind = 1;
 	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		usage(opt == 'h' ? stdout : stderr);
+		if (opt == 'h')
+			usage(stdout);
+		else
+			bench_err("see scs_bench stacks --help");
 		return opt == 'h' ? EXIT_OK : EXIT_UNUSABLE;
 	}
 	if (argc - optind != 2) {
-		usage(stderr);
+		bench_err("stacks needs two console logs; see scs_bench stacks --help");
 		return EXIT_UNUSABLE;
 	}
 	if (load(argv[optind], &a) && load(argv[optind + 1], &b)) {

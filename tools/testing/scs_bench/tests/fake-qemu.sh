@@ -3,9 +3,10 @@
 # Stands in for QEMU in the fault tests: answers --version, then does what FAKE_QEMU says, or
 # prints what a good guest would.
 
+[ "$FAKE_QEMU" = mute ] && { echo $$ > "$FAKE_STATE.pid"; exec sleep 600; }
 [ "$1" = --version ] && { echo "QEMU emulator version ${FAKE_QEMU_VERSION:-10.0.2} (fake)"; exit 0; }
 
-initrd= exec_log= append= icount=
+initrd='' exec_log='' append='' icount=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	-initrd) initrd=$2; shift ;;
@@ -22,6 +23,7 @@ counter=2000000
 case $FAKE_QEMU in
 hang) echo $$ > "$FAKE_STATE.pid"; exec sleep 600 ;;
 stubborn) trap '' TERM; echo $$ > "$FAKE_STATE.pid"; while :; do sleep 1; done ;;
+killed) kill -KILL $$ ;;
 crash) echo "about to crash"; kill -SEGV $$ ;;
 exit) echo "qemu: cannot set up guest memory"; exit 1 ;;
 silent) exit 0 ;;
@@ -33,17 +35,11 @@ drift) echo x >> "$FAKE_STATE.runs"; counter=$((counter + $(wc -l < "$FAKE_STATE
 # The run that is logged is another one than those that are not.
 watched) [ "$exec_log" ] && counter=$((counter + 1)) ;;
 # Init is never started by the wall runs that need it.
-noinit) [ "$icount" ] || { # A kernel with a known cost of each save; "deaf" does not feel the last instruction of it.
-cost=${append##*scs_bench_cost=} all=20 early=10
-case $append in
-*scs_bench_cost=*)
-	cost=${cost%% *}
-	[ "$FAKE_QEMU" = deaf ] && [ "$cost" -gt 0 ] && early_off=1
-	counter=$((counter + cost * all))
-	echo "scs_bench_cost: cost $cost early $early counter $((1000 + cost * (early - 1) - ${early_off:-0})) all $all" ;;
-esac
-
-echo "Linux version 6.12.117"; exit 0; } ;;
+noinit) [ "$icount" ] || { echo "Linux version 6.12.117"; exit 0; } ;;
+# What all wall runs wait for is printed, but then QEMU does not end well.
+dies) [ "$initrd" ] || {
+	echo "Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)"
+	kill -SEGV $$; } ;;
 # The second round of wall runs hangs: everything before it is good.
 late) [ "$icount" ] || { echo x >> "$FAKE_STATE.wall"
 	[ "$(wc -l < "$FAKE_STATE.wall")" -le 5 ] || { echo $$ > "$FAKE_STATE.pid"; exec sleep 600; } } ;;

@@ -78,7 +78,8 @@ static int setup(void **state)
 		put_image(names[i], "6.12.117");
 		path = xasprintf("generic-%s/System.map", names[i]);
 		put(path, "ffff000000001000 T time_init\n"
-			  "ffff000000002000 T stack_depot_save_flags\n");
+			  "ffff000000002000 T stack_depot_save_flags\n"
+			  "ffff000000003000 T __stack_depot_save_current\n");
 		free(path);
 		path = xasprintf("generic-%s/config", names[i]);
 		put(path, "CONFIG_RANDOMIZE_BASE=y\n");
@@ -128,19 +129,10 @@ static void make_argv(struct strv *argv, const char *more)
 static int run_argv(struct strv *argv)
 {
 	char *log = in_dir("printed");
-	struct proc_spec spec = {
-		.argv = argv->v, .log = log, .timeout = 120, .max_file = 1 << 30,
-	};
-	struct proc_result res;
+	int ret = run_program(argv, log, &printed);
 
-	proc_run(&spec, &res);
-	strv_free(argv);
-	assert_int_equal(res.end, PROC_EXITED);
-	free(printed);
-	printed = read_file(log, NULL);
-	assert_non_null(printed);
 	free(log);
-	return res.code;
+	return ret;
 }
 
 /* Run "scs_bench boot" with more arguments. */
@@ -155,8 +147,7 @@ static int run(const char *fault, const char *more)
 
 static void assert_printed(const char *text)
 {
-	if (!strstr(printed, text))
-		fail_msg("\"%s\" is not in what was printed: %s", text, printed);
+	assert_in(text, printed);
 }
 
 static void assert_no_results(void)
@@ -197,6 +188,18 @@ static size_t finished(void)
 	return n;
 }
 
+/* Two figures of one name would be taken for one. */
+static void assert_unique(const json_t *json)
+{
+	json_t *f, *figures = json_object_get(json, "figures");
+	size_t i;
+
+	json_array_foreach(figures, i, f)
+		if (results_find(json, results_text(f, "group"), results_text(f, "subject"),
+				 results_text(f, "name")) != f)
+			fail_msg("there are two figures \"%s\"", results_text(f, "name"));
+}
+
 static void test_good(void **state)
 {
 	json_t *json, *f;
@@ -207,6 +210,7 @@ static void test_good(void **state)
 	assert_printed("[ 23/23");
 	assert_int_equal(finished(), 23);
 	json = load_results();
+	assert_unique(json);
 	f = results_find(json, "generic", "scs", "calls of stack_depot_save_flags");
 	assert_float_equal(results_value(f), 2, 0);
 	f = results_find(json, "generic", "null", "wall time of a run");
@@ -287,6 +291,10 @@ static void test_not_resumed(void **state)
 	assert_int_equal(run("good", "--resume"), EXIT_UNUSABLE);
 	assert_printed("cannot be resumed");
 	assert_printed("images:");
+	put_image("scs", "6.12.117");
+	put("initrd", "another");
+	assert_int_equal(run("good", "--resume"), EXIT_UNUSABLE);
+	assert_printed("initrd:");
 	assert_int_equal(finished(), 17);
 	assert_no_results();
 }
@@ -331,6 +339,34 @@ static void test_no_perf(void **state)
 	assert_int_equal(ret, EXIT_OK);
 	assert_printed("perf stat cannot be used here");
 	assert_printed("CLOCK_MONOTONIC");
+}
+
+/* By signal 9, as from the kernel when memory is short: not by us. */
+static void test_killed_from_outside(void **state)
+{
+	(void)state;
+	expect_failure("killed", "", "killed by signal 9");
+	assert_printed("--mem");
+}
+
+/*
+ * QEMU crashes when all that a wall run waits for has been printed: too early an end is no fast
+ * run. perf says nothing of it in its exit status.
+ */
+static void test_dies_at_last(void **state)
+{
+	struct strv argv = { 0 };
+	char *more;
+
+	(void)state;
+	expect_failure("dies", "", "killed by signal 11");
+	assert_int_equal(finished(), 12);
+	more = xasprintf("--out %s/perf.runs", dir);
+	make_argv_perf(&argv, more);
+	free(more);
+	assert_int_equal(run_argv(&argv), EXIT_FAILED);
+	assert_printed("killed by signal 11");
+	assert_no_results();
 }
 
 static void test_hang(void **state)
@@ -588,6 +624,146 @@ static void test_claims(void **state)
 	assert_printed("Deviations from what was published");
 }
 
+/* Each of the others, too, ends in an error and has no results, whatever QEMU does. */
+static void test_every_command(void **state)
+{
+	static const char * const images[] = {
+		"none-upstream", "generic-cost", "none-upstream-load", "generic-upstream-load",
+		"generic-record",
+	};
+	static const char * const commands[][2] = {
+		{ "claims", "--modes generic" },
+		{ "selftest", "" },
+		{ "micro", "--variants upstream --args plain" },
+		{ "memory", "--modes generic --variants upstream --args plain" },
+		{ "load", "--variants upstream --args plain" },
+		{ "record", "boot/generic" },
+	};
+	static const char * const faults[][2] = {
+		{ "hang", "did not end within" }, { "killed", "killed by signal 9" },
+		{ "crash", "killed by signal 11" }, { "exit", "exited with status 1" },
+		{ "panic", "Attempted to kill the idle task!" }, { "silent", "(log: " },
+		{ "garbage", "(log: " }, { "noend", "(log: " }, { "flood", "QEMU failed" },
+	};
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(images); i++)
+		copy_image(images[i]);
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		const char *name = commands[i][0];
+		char *more = xasprintf("--timeout 0.3 --%s %s/initrd --out %s/%s.runs %s%s%s",
+				       strcmp(name, "load") ? "initrd" : "rootfs", dir, dir, name,
+				       commands[i][1], strcmp(name, "record") ? "" : " --dir ",
+				       strcmp(name, "record") ? "" : dir);
+		char *again = xasprintf("%s --resume", more);
+
+		for (j = 0; j < ARRAY_SIZE(faults); j++) {
+			int ret = run_command(name, faults[j][0], j ? again : more);
+
+			if (ret != EXIT_FAILED)
+				fail_msg("%s, %s: status %d: %s", name, faults[j][0], ret,
+					 printed);
+			assert_printed(faults[j][1]);
+			assert_printed("--resume does the rest");
+			assert_no_results();
+		}
+		setenv("FAKE_QEMU_VERSION", "7.2.19", 1);
+		assert_int_equal(run_command(name, "good", again), EXIT_UNUSABLE);
+		assert_printed("is too old");
+		unsetenv("FAKE_QEMU_VERSION");
+		free(again);
+		free(more);
+	}
+}
+
+static int run_line(const char *line)
+{
+	struct strv argv = { 0 };
+
+	strv_add(&argv, "%s", getenv("SCS_BENCH"));
+	strv_split(&argv, line, " ");
+	return run_argv(&argv);
+}
+
+static void test_help(void **state)
+{
+	static const char * const commands[] = {
+		"boot", "claims", "micro", "memory", "load", "record", "replay", "report",
+		"compare", "selftest", "run", "stacks",
+	};
+	char *line, *usage;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(run_line("--help"), EXIT_OK);
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		line = xasprintf("  %s ", commands[i]);
+		assert_int_equal(run_line("--help"), EXIT_OK);
+		assert_printed(line);
+		free(line);
+		line = xasprintf("%s --help", commands[i]);
+		usage = xasprintf("Usage: scs_bench %s", commands[i]);
+		assert_int_equal(run_line(line), EXIT_OK);
+		assert_printed(usage);
+		free(usage);
+		free(line);
+		line = xasprintf("%s --nonsense", commands[i]);
+		assert_int_equal(run_line(line), EXIT_UNUSABLE);
+		assert_printed("--help");
+		free(line);
+	}
+	assert_int_equal(run_line("nonsense"), EXIT_UNUSABLE);
+}
+
+static void test_run(void **state)
+{
+	char *line = xasprintf("run --image %s/generic-scs/Image --initrd %s/initrd --log %s/%s",
+			       dir, dir, dir, "log --expect scs_bench: --qemu ");
+	char *whole = xasprintf("%s%s/fake-qemu.sh", line, getenv("SCS_BENCH_TESTS"));
+
+	(void)state;
+	setenv("FAKE_QEMU", "good", 1);
+	assert_int_equal(run_line(whole), EXIT_OK);
+	setenv("FAKE_QEMU", "panic", 1);
+	assert_int_equal(run_line(whole), EXIT_FAILED);
+	assert_printed("did not print");
+	setenv("FAKE_QEMU_VERSION", "9.2.0", 1);
+	assert_int_equal(run_line(whole), EXIT_UNUSABLE);
+	assert_printed("is too old");
+	unsetenv("FAKE_QEMU_VERSION");
+	free(whole);
+	free(line);
+}
+
+/* Results that were cut short at any place are none. */
+static void test_results_cut_short(void **state)
+{
+	char *path = in_dir("boot.json"), *text, *line, *part;
+	size_t len, cut;
+
+	(void)state;
+	assert_int_equal(run("good", "--no-wall --initcalls 0"), EXIT_OK);
+	text = read_file(path, &len);
+	for (cut = 0; cut + 2 < len; cut += len / 7) {
+		part = xasprintf("%.*s", (int)cut, text);
+		put("cut.json", part);
+		free(part);
+		line = xasprintf("compare %s %s/cut.json", path, dir);
+		assert_int_equal(run_line(line), EXIT_UNUSABLE);
+		assert_printed("cut.json: ");
+		assert_printed("cut short");
+		free(line);
+		line = xasprintf("report --out %s/page.html %s %s/cut.json", dir, path, dir);
+		assert_int_equal(run_line(line), EXIT_UNUSABLE);
+		assert_printed("cut short");
+		assert_false(exists("page.html"));
+		free(line);
+	}
+	free(text);
+	free(path);
+}
+
 static int compare_with(const char *from, const char *to, const char *more)
 {
 	char *path = in_dir("boot.json"), *text = read_file(path, NULL), *changed;
@@ -621,6 +797,9 @@ static void test_compare(void **state)
 	assert_int_equal(compare_with("2000000", "2000001", ""), EXIT_FAILED);
 	assert_printed("3 figures differ");
 	assert_printed("2,000,000 -> 2,000,001");
+	/* what only one of them has is no difference, but is told */
+	assert_int_equal(compare_with("\"qemu\":", "\"extra\": 5, \"qemu\":", ""), EXIT_OK);
+	assert_printed("extra: not there -> 5");
 	/* another machine: nothing is said of wall time */
 	assert_int_equal(compare_with("\"cpus\":", "\"cpus\": 1, \"was\":", "--all"), EXIT_OK);
 	assert_printed("not comparable, since the machines");
@@ -631,16 +810,19 @@ static void test_compare(void **state)
 	assert_printed("cannot read results");
 }
 
-/* Start scs_bench on a QEMU that hangs; returns when that QEMU runs. */
-static pid_t start_hanging(pid_t *qemu)
+/* Start scs_bench on a QEMU that hangs, as @fault says; returns when that QEMU runs. */
+static pid_t start_hanging(const char *fault, bool perf, pid_t *qemu)
 {
 	char *path = in_dir("state.pid"), *log = in_dir("printed"), *text = NULL;
 	struct strv argv = { 0 };
 	int tries;
 	pid_t pid;
 
-	setenv("FAKE_QEMU", "hang", 1);
-	make_argv(&argv, "");
+	setenv("FAKE_QEMU", fault, 1);
+	if (perf)
+		make_argv_perf(&argv, "");
+	else
+		make_argv(&argv, "");
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
@@ -673,28 +855,58 @@ static void assert_gone(pid_t pid)
 	assert_int_equal(kill(pid, 0), -1);
 }
 
-static void test_interrupted(void **state)
+static void interrupt(pid_t pid, pid_t qemu)
 {
 	char *log = in_dir("printed");
-	pid_t qemu, pid = start_hanging(&qemu);
 	int status;
 
-	(void)state;
 	assert_int_equal(kill(pid, SIGINT), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), EXIT_INTERRUPTED);
 	assert_gone(qemu);
+	free(printed);
 	printed = read_file(log, NULL);
 	assert_printed("interrupted");
 	assert_no_results();
 	free(log);
 }
 
+static void test_interrupted(void **state)
+{
+	pid_t qemu, pid = start_hanging("hang", false, &qemu);
+
+	(void)state;
+	interrupt(pid, qemu);
+	assert_printed("--resume does the rest");
+	assert_int_equal(run("good", "--resume"), EXIT_OK);
+}
+
+/* While tools are tried out: that is not taken for a tool that does not work. */
+static void test_interrupted_early(void **state)
+{
+	pid_t qemu, pid = start_hanging("mute", false, &qemu);
+
+	(void)state;
+	interrupt(pid, qemu);
+	assert_null(strstr(printed, "working QEMU"));
+	assert_int_equal(run("good", ""), EXIT_OK);
+}
+
+/* What perf started is gone, too, and what is finished is kept. */
+static void test_interrupted_under_perf(void **state)
+{
+	pid_t qemu, pid = start_hanging("late", true, &qemu);
+
+	(void)state;
+	interrupt(pid, qemu);
+	assert_int_equal(finished(), 17);
+}
+
 /* Killed outright, it cannot clean up: the kernel ends its QEMU for it. */
 static void test_killed(void **state)
 {
-	pid_t qemu, pid = start_hanging(&qemu);
+	pid_t qemu, pid = start_hanging("hang", false, &qemu);
 	int status;
 
 	(void)state;
@@ -708,7 +920,7 @@ static void test_killed(void **state)
 
 static void test_two_at_once(void **state)
 {
-	pid_t qemu, pid = start_hanging(&qemu);
+	pid_t qemu, pid = start_hanging("hang", false, &qemu);
 	int status;
 
 	(void)state;
@@ -773,6 +985,8 @@ int run_fault_tests(void)
 		fault_test(test_old_qemu),
 		fault_test(test_no_perf),
 		fault_test(test_disk_full),
+		fault_test(test_killed_from_outside),
+		fault_test(test_dies_at_last),
 		fault_test(test_hang),
 		fault_test(test_stubborn),
 		fault_test(test_crash),
@@ -796,8 +1010,14 @@ int run_fault_tests(void)
 		fault_test(test_selftest_wall),
 		fault_test(test_selftest_wrong_image),
 		fault_test(test_claims),
+		fault_test(test_every_command),
+		fault_test(test_help),
+		fault_test(test_run),
+		fault_test(test_results_cut_short),
 		fault_test(test_compare),
 		fault_test(test_interrupted),
+		fault_test(test_interrupted_early),
+		fault_test(test_interrupted_under_perf),
 		fault_test(test_killed),
 		fault_test(test_two_at_once),
 	};

@@ -139,6 +139,10 @@ static void test_compare(void **state)
 	assert_true(stats_compare(&a, &b, 0.35, 1, &cmp));
 	assert_int_equal(cmp.verdict, VERDICT_NOISE);
 	assert_non_null(strstr(cmp.why, "from itself"));
+	/* or on one that nobody knows */
+	assert_true(stats_compare(&a, &b, NAN, 1, &cmp));
+	assert_int_equal(cmp.verdict, VERDICT_NOISE);
+	assert_non_null(strstr(cmp.why, "not measured"));
 	/* three runs can show nothing, however far apart */
 	assert_true(stats_compare(&few, &b, 0, 1, &cmp));
 	assert_int_equal(cmp.verdict, VERDICT_NOISE);
