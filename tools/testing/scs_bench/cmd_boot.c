@@ -138,7 +138,7 @@ int boot_parse_args(int argc, char **argv, struct boot_options *opts)
 		{ "no-wall", no_argument, NULL, 'W' },
 		{ 0 }
 	};
-	static const struct command command = { "boot", usage, own, take_option, NULL };
+	static const struct command command = { "boot", usage, own, NULL, take_option, NULL };
 	int ret;
 
 	*opts = (struct boot_options){ .top = 10, .append = xstrdup("") };

@@ -373,7 +373,7 @@ int cmd_claims(int argc, char **argv)
 		{ "no-wall", no_argument, NULL, 'W' },
 		{ 0 }
 	};
-	static const struct command command = { "claims", usage, own, take_option, NULL };
+	static const struct command command = { "claims", usage, own, NULL, take_option, NULL };
 	struct experiment experiment = {
 		add_kernels, NULL, make_plan, run_step, make_results, true,
 	};

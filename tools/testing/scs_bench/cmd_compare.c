@@ -220,12 +220,12 @@ static void judge_samples(const json_t *a, const json_t *b, const json_t *f, con
 
 	/* fmax() takes the one that is known, if only one is. */
 	own = fmax(results_noise_value(a, f), results_noise_value(b, f));
-	j->noise = isnan(own) ? own : fmax(own, drift);
+	j->noise = own + drift;
 	j->tested = stats_compare(&sx, &sy, j->noise, 1, &j->cmp);
 	j->why = j->cmp.why;
 	if (j->cmp.verdict == VERDICT_DIFFERENCE)
 		j->verdict = "difference";
-	else if (fabs(j->cmp.diff.value) > own && fabs(j->cmp.diff.value) <= drift)
+	else if (fabs(j->cmp.diff.value) > own && fabs(j->cmp.diff.value) <= j->noise)
 		j->why = "a kernel that did not change differs by as much: it is the machine";
 	free(x);
 	free(y);
@@ -297,7 +297,8 @@ static int compare_files(const char *path_a, const char *path_b, struct tally *t
 		goto out;
 	if (strcmp(results_text(a, "scs_bench"), results_text(b, "scs_bench"))) {
 		bench_err("%s is of scs_bench %s and %s of scs_bench %s: give two of the same subcommand",
-			  path_a, results_text(a, "scs_bench"), path_b, results_text(b, "scs_bench"));
+			  path_a, results_text(a, "scs_bench"), path_b,
+			  results_text(b, "scs_bench"));
 		goto out;
 	}
 	fprintf(out, "environment, %s -> %s:\n", path_a, path_b);

@@ -457,14 +457,16 @@ static json_t *json_arguments(const void *ctx)
 int cmd_load(int argc, char **argv)
 {
 	static const struct option own[] = {
-		GUEST_OPTIONS, CLEAN_OPTION,
+		{ "clean", required_argument, NULL, 'c' },
 		{ "rootfs", required_argument, NULL, 'f' },
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "exact-runs", required_argument, NULL, 'e' },
 		{ "wall", no_argument, NULL, 'w' },
 		{ 0 }
 	};
-	static const struct command command = { "load", usage, own, take_option, NULL };
+	static const struct command command = {
+		"load", usage, own, guest_options, take_option, NULL,
+	};
 	struct experiment experiment = {
 		add_kernels, json_arguments, make_plan, load_run, make_results, false,
 	};

@@ -235,8 +235,13 @@ static int take_option(void *ctx, int opt, const char *arg)
  */
 int cmd_memory(int argc, char **argv)
 {
-	static const struct option own[] = { GUEST_OPTIONS, CLEAN_OPTION, { 0 } };
-	static const struct command command = { "memory", usage, own, take_option, NULL };
+	static const struct option own[] = {
+		{ "clean", required_argument, NULL, 'c' },
+		{ 0 }
+	};
+	static const struct command command = {
+		"memory", usage, own, guest_options, take_option, NULL,
+	};
 	static const struct experiment experiment = {
 		add_kernels, json_arguments, make_plan, memory_run, make_results, false,
 	};

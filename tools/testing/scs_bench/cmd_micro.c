@@ -339,11 +339,12 @@ static int take_option(void *ctx, int opt, const char *arg)
 int cmd_micro(int argc, char **argv)
 {
 	static const struct option own[] = {
-		GUEST_OPTIONS,
 		{ "wall", no_argument, NULL, 'w' },
 		{ 0 }
 	};
-	static const struct command command = { "micro", usage, own, take_option, NULL };
+	static const struct command command = {
+		"micro", usage, own, guest_options, take_option, NULL,
+	};
 	struct experiment experiment = {
 		add_kernels, json_arguments, make_plan, micro_run, make_results, false,
 	};

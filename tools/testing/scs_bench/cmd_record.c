@@ -4,8 +4,8 @@
  *
  * The kernel has CONFIG_SCS_BENCH_RECORD. It appends each save and each put to a log in its memory
  * and says on the console where that lies. The guest's memory is a memfd of ours, so the log can be
- * read when QEMU has ended, recording costs the guest neither a device nor a system call, and however
- * we end, nothing as large is left behind.
+ * read when QEMU has ended, recording costs the guest neither a device nor a system call, and
+ * however we end, nothing as large is left behind.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -227,13 +227,14 @@ static json_t *describe(const struct stream *s, const char *path)
 		bench_err("there is not enough memory for %s: close other programs", path);
 		return NULL;
 	}
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:i, s:I, s:I, s:f}", "label", s->label,
-			 "saves", (json_int_t)sum.saves, "failed", (json_int_t)sum.failed, "puts",
-			 (json_int_t)sum.puts, "traces", (json_int_t)sum.traces, "mean_saved",
-			 sum.mean_saved, "mean_unique", sum.mean_unique, "max", (int)sum.max,
-			 "addresses", (json_int_t)sum.addresses, "outside",
-			 (json_int_t)sum.outside, "nodes",
-			 sum.traces ? (double)sum.nodes / sum.traces : 0);
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:i, s:I, s:I, s:f}",
+			 "label", s->label, "saves", (json_int_t)sum.saves,
+			 "failed", (json_int_t)sum.failed, "puts", (json_int_t)sum.puts,
+			 "traces", (json_int_t)sum.traces, "mean_saved", sum.mean_saved,
+			 "mean_unique", sum.mean_unique, "max", (int)sum.max,
+			 "addresses", (json_int_t)sum.addresses,
+			 "outside", (json_int_t)sum.outside,
+			 "nodes", sum.traces ? (double)sum.nodes / sum.traces : 0);
 }
 
 static int show(const char *path)
@@ -411,7 +412,8 @@ static void make_plan(void *ctx)
 
 		plan_add(&s->plan, 0, RUN_RECORD, i, 1, "%s/" RUN_RECORD "/1", k->name);
 		if (old && (!hash || strcmp(hash, results_text(old, "sha256")))) {
-			bench_err("%s is not what was recorded any more: it is recorded again", path);
+			bench_err("%s is not what was recorded any more: it is recorded again",
+				  path);
 			json_object_del(s->store.runs, s->plan.v[s->plan.n - 1].key);
 		}
 		free(hash);
@@ -506,7 +508,9 @@ int cmd_record(int argc, char **argv)
 		add_kernels, json_arguments, make_plan, run_step, make_results, false,
 	};
 	struct record r = { .log_size = xstrdup("256M"), .cpus = 1 };
-	const struct command command = { "record", usage, own, take_option, &r.recordings };
+	const struct command command = {
+		"record", usage, own, NULL, take_option, &r.recordings,
+	};
 	int ret;
 
 	session_init(&r.session, "record");

@@ -323,7 +323,7 @@ int cmd_replay(int argc, char **argv)
 		{ 0 }
 	};
 	struct replay r = { .store.fd = -1 };
-	const struct command command = { "replay", usage, own, take_option, &r.streams };
+	const struct command command = { "replay", usage, own, NULL, take_option, &r.streams };
 	char *build = bench_build_dir();
 	int ret;
 

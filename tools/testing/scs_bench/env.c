@@ -176,8 +176,10 @@ json_t *env_identity(const json_t *env)
 
 	json_object_foreach(json_object_get(env, "images"), name, image)
 		json_object_set(images, name, json_object_get(image, "sha256"));
-	return json_pack("{s:O, s:O, s:O, s:O, s:o}", "CPU", json_object_get(host, "cpu"),
+	return json_pack("{s:O, s:O, s:O, s:O, s:O, s:O, s:o}", "CPU", json_object_get(host, "cpu"),
 			 "host kernel", json_object_get(host, "release"), "QEMU",
 			 json_object_get(json_object_get(env, "qemu"), "version"), "wall time by",
-			 json_object_get(env, "wall"), "images", images);
+			 json_object_get(env, "wall"), "KVM", json_object_get(env, "kvm"), "initrd",
+			 json_object_get(json_object_get(env, "initrd"), "sha256"), "images",
+			 images);
 }

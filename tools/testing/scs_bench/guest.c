@@ -28,6 +28,14 @@ void guest_init(struct guest *g, const char *command, const char *suffix, const 
 	strv_split(&g->args, args, ",");
 }
 
+/* Of all three; "clean" is an option of those that have it. */
+const struct option guest_options[] = {
+	{ "modes", required_argument, NULL, 'm' },
+	{ "variants", required_argument, NULL, 'v' },
+	{ "args", required_argument, NULL, 'A' },
+	{ 0 }
+};
+
 static void set_list(struct strv *list, const char *text)
 {
 	strv_free(list);

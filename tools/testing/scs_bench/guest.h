@@ -27,11 +27,7 @@ struct guest {
 	char *clean;
 };
 
-/* For a subcommand's options, its usage(), and that of those that have a clean kernel. */
-#define GUEST_OPTIONS \
-	{ "modes", required_argument, NULL, 'm' }, \
-	{ "variants", required_argument, NULL, 'v' }, \
-	{ "args", required_argument, NULL, 'A' }
+/* For a subcommand's usage(), and that of those that have a clean kernel. */
 
 #define GUEST_HELP \
 	"  --modes LIST     KASAN modes, separated by commas, or all\n" \
@@ -39,12 +35,11 @@ struct guest {
 	"                   scs\n" \
 	"  --args LIST      sets of kernel arguments, separated by commas; plain is the empty one\n"
 
-#define CLEAN_OPTION \
-	{ "clean", required_argument, NULL, 'c' }
-
 #define CLEAN_HELP \
 	"  --clean MODE/VARIANT\n" \
 	"                   the kernel that all are compared with (none/upstream)\n"
+
+extern const struct option guest_options[];
 
 void guest_init(struct guest *g, const char *command, const char *suffix, const char *modes,
 		const char *variants, const char *args);

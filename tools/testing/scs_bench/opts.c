@@ -73,18 +73,28 @@ static const struct option common_options[] = {
 	{ 0 }
 };
 
-/* A subcommand's own options and the common ones in one array, to be freed. */
-static struct option *all_options(const struct option *own)
+/* Append @more to @all, which has @n. */
+static struct option *add_options(struct option *all, size_t *n, const struct option *more)
 {
-	struct option *all;
+	size_t i;
+
+	for (i = 0; more && more[i].name; i++) {
+		all = xrealloc(all, (*n + 2) * sizeof(*all));
+		all[(*n)++] = more[i];
+	}
+	memset(&all[*n], 0, sizeof(*all));
+	return all;
+}
+
+/* All of a subcommand's options in one array, to be freed. */
+static struct option *all_options(const struct command *cmd)
+{
+	struct option *all = NULL;
 	size_t n = 0;
 
-	while (own[n].name)
-		n++;
-	all = xrealloc(NULL, n * sizeof(*all) + sizeof(common_options));
-	memcpy(all, own, n * sizeof(*all));
-	memcpy(all + n, common_options, sizeof(common_options));
-	return all;
+	all = add_options(all, &n, common_options);
+	all = add_options(all, &n, cmd->shared);
+	return add_options(all, &n, cmd->own);
 }
 
 /* EXIT_OK; EXIT_UNUSABLE after an error was told, also for what is no common option. */
@@ -145,7 +155,7 @@ static int common_option(struct common_opts *opts, const char *command, int opt,
 int common_parse(struct common_opts *opts, const struct command *cmd, int argc, char **argv,
 		 void *ctx)
 {
-	struct option *options = all_options(cmd->own);
+	struct option *options = all_options(cmd);
 	int opt, ret = EXIT_OK;
 
 	optind = 1;

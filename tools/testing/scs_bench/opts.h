@@ -66,6 +66,7 @@ enum common_option {
  * @name: the subcommand
  * @usage: prints its help
  * @own: its own options, ending in an empty one
+ * @shared: the same for those that it shares with some others, or NULL
  * @take: takes one of them, as getopt_long() found it: EXIT_OK, or EXIT_UNUSABLE after an error
  *	was told
  * @words: where arguments that are no options go; NULL if there must be none
@@ -74,6 +75,7 @@ struct command {
 	const char *name;
 	void (*usage)(FILE *out);
 	const struct option *own;
+	const struct option *shared;
 	int (*take)(void *ctx, int opt, const char *arg);
 	struct strv *words;
 };

@@ -12,7 +12,6 @@
 #include "cmd_load.h"
 #include "cmd_memory.h"
 #include "cmd_micro.h"
-#include "proc.h"
 #include "results.h"
 #include "test.h"
 #include "util.h"
@@ -184,8 +183,7 @@ static int run(const char *command, const char *more)
 {
 	char *log = xasprintf("%s/printed", dir);
 	struct strv argv = { 0 };
-	struct proc_spec spec = { .log = log, .timeout = 120, .max_file = 1 << 30 };
-	struct proc_result res;
+	int ret;
 
 	strv_add(&argv, "%s", getenv("SCS_BENCH"));
 	strv_add(&argv, "%s", command);
@@ -200,21 +198,14 @@ static int run(const char *command, const char *more)
 	strv_add(&argv, "--json");
 	strv_add(&argv, "%s/json", dir);
 	strv_split(&argv, more, " ");
-	spec.argv = argv.v;
-	proc_run(&spec, &res);
-	strv_free(&argv);
-	assert_int_equal(res.end, PROC_EXITED);
-	free(printed);
-	printed = read_file(log, NULL);
-	assert_non_null(printed);
+	ret = run_program(&argv, log, &printed);
 	free(log);
-	return res.code;
+	return ret;
 }
 
 static void assert_printed(const char *text)
 {
-	if (!strstr(printed, text))
-		fail_msg("\"%s\" is not in what was printed: %s", text, printed);
+	assert_in(text, printed);
 }
 
 static bool has_results(void)
@@ -226,19 +217,26 @@ static bool has_results(void)
 	return there;
 }
 
-static double value(const char *group, const char *subject, const char *name)
+static json_t *read_results(void)
 {
 	char *path = xasprintf("%s/json", dir);
-	json_t *results = results_read(path), *f;
-	double v;
+	json_t *results = results_read(path);
 
 	assert_non_null(results);
+	free(path);
+	return results;
+}
+
+static double value(const char *group, const char *subject, const char *name)
+{
+	json_t *results = read_results(), *f;
+	double v;
+
 	f = results_find(results, group, subject, name);
 	if (!f)
 		fail_msg("no figure \"%s\" of \"%s\" in \"%s\"", name, subject, group);
 	v = results_value(f);
 	json_decref(results);
-	free(path);
 	return v;
 }
 
@@ -358,6 +356,53 @@ static void test_load(void **state)
 	free(slow);
 }
 
+/* Times are never exact, nor is what is made of them; and the machine's noise comes with them. */
+static void test_load_wall(void **state)
+{
+	static const char time[] = "stress, CPU time";
+	static const char speed[] = "stress, work per CPU second, per cent of the clean kernel's";
+	json_t *results, *f;
+
+	(void)state;
+	put_image("none-upstream-load", load_log);
+	put_image("generic-scs-load", load_log);
+	assert_int_equal(run("load", "--variants scs --args plain --exact-runs 0 --wall --runs 1"),
+			 EXIT_OK);
+	results = read_results();
+	f = results_find(results, time, "generic/scs", "fork");
+	assert_true(json_is_false(json_object_get(f, "exact")));
+	assert_non_null(json_object_get(f, "interval"));
+	assert_non_null(results_find_noise(results, time, "fork"));
+	f = results_find(results, speed, "generic/scs", "geometric mean");
+	assert_true(results_value(f) == 100);
+	assert_true(json_is_false(json_object_get(f, "exact")));
+	assert_non_null(json_object_get(f, "interval"));
+	assert_null(json_object_get(f, "against"));
+	json_decref(results);
+	assert_printed("noise: a kernel against itself");
+	/* a warm-up, and the clean kernel twice */
+	assert_int_equal(runs_with("none-upstream-load", "load"), 3);
+	assert_int_equal(runs_with("generic-scs-load", "load"), 1);
+}
+
+static void test_micro_wall(void **state)
+{
+	json_t *results;
+
+	(void)state;
+	put_image("generic-upstream-load", micro_log);
+	put_image("generic-scs-load", micro_log);
+	assert_int_equal(run("micro", "--variants upstream,scs --args plain --wall --runs 2"),
+			 EXIT_OK);
+	results = read_results();
+	assert_non_null(results_find_noise(results, "generic: stack_trace_save()",
+					   "depth 16 (time)"));
+	json_decref(results);
+	/* two exact ones, a warm-up, two, and the first kernel twice as often */
+	assert_int_equal(runs_with("generic-upstream-load", "scs_bench=micro"), 7);
+	assert_int_equal(runs_with("generic-scs-load", "scs_bench=micro"), 5);
+}
+
 /* What fails on one kernel only must not count as fast there. */
 static void test_load_job_fails(void **state)
 {
@@ -386,6 +431,8 @@ int run_guest_tests(void)
 		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memory_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_load, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_load_wall, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_micro_wall, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_load_job_fails, setup, teardown),
 	};
 

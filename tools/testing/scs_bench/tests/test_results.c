@@ -191,6 +191,71 @@ static void test_html(void **state)
 	free(text);
 }
 
+/* Of kernels "old" and @name, both measured on a machine that takes @slower more seconds. */
+static void put_wall(const char *path, const char *name, double slower, double more)
+{
+	json_t *images = json_pack("{s:{s:s}, s:{s:s}}", "g/old", "sha256", "1", "g/new", "sha256",
+				   name);
+	json_t *host = json_pack("{s:s, s:i, s:s, s:s}", "cpu", "c", "cpus", 2, "machine", "m",
+				 "release", "r");
+	json_t *r = results_new("boot", json_pack("{s:o, s:o}", "host", host, "images", images),
+				5);
+	double a[6], b[6], c[6];
+	const struct figure figures[] = {
+		{ "g", "old", "wall", "s", false, { a, 6 } },
+		{ "g", "new", "wall", "s", false, { b, 6 } },
+	};
+	const struct figure noise = { "g", "old", "wall", "s", false, { c, 6 } };
+	size_t i;
+
+	for (i = 0; i < 6; i++) {
+		a[i] = up[i] + slower;
+		b[i] = up[i] + slower + more;
+		c[i] = again[i] + slower;
+	}
+	for (i = 0; i < ARRAY_SIZE(figures); i++)
+		results_figure(r, &figures[i]);
+	results_noise(r, &noise);
+	assert_int_equal(results_write(r, path), EXIT_OK);
+	json_decref(r);
+}
+
+static int compare(const char *a, const char *b, const char *log, char **printed)
+{
+	struct strv argv = { 0 };
+
+	strv_add(&argv, "%s", getenv("SCS_BENCH"));
+	strv_add(&argv, "compare");
+	strv_add(&argv, "--all");
+	strv_add(&argv, "%s", a);
+	strv_add(&argv, "%s", b);
+	return run_program(&argv, log, printed);
+}
+
+/* The machine became slower: that is seen by the kernel that did not change. */
+static void test_drift(void **state)
+{
+	char *dir = temp_dir(), *a = xasprintf("%s/a", dir), *b = xasprintf("%s/b", dir);
+	char *log = xasprintf("%s/log", dir), *printed = NULL;
+
+	(void)state;
+	put_wall(a, "2", 0, 0);
+	put_wall(b, "3", 0.5, 0);
+	assert_int_equal(compare(a, b, log, &printed), EXIT_OK);
+	assert_in("g, new, wall: 2.502 -> 3.002 +19.98 %: noise: a kernel that did not change",
+		  printed);
+	/* as much, on a machine that is the same */
+	put_wall(b, "3", 0, 0.5);
+	assert_int_equal(compare(a, b, log, &printed), EXIT_FAILED);
+	assert_in("g, new, wall: 2.502 -> 3.002 +19.98 %: difference", printed);
+	assert_in("g, old, wall: 2.502 -> 2.502 +0.00 %: noise", printed);
+	free(printed);
+	free(log);
+	free(b);
+	free(a);
+	remove_dir(dir);
+}
+
 /**
  * run_results_tests - run the tests of this file
  *
@@ -207,6 +272,7 @@ int run_results_tests(void)
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_plots),
 		cmocka_unit_test(test_html),
+		cmocka_unit_test(test_drift),
 	};
 
 	return cmocka_run_group_tests_name("results", tests, NULL, NULL);

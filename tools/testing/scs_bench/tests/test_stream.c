@@ -370,8 +370,9 @@ static int boot_log(const char *dir, const struct log *log, const char *console,
 		    char **printed)
 {
 	char *ram = xasprintf("%s/memory", dir), *out = xasprintf("%s/printed", dir);
-	char *args = xasprintf("record boot/generic/page_owner=on --images %s --initrd %s/Image --dir %s --out %s/runs --json %s/json %s --qemu",
-			       dir, dir, dir, dir, dir, more);
+	char *args = xasprintf("record boot/generic/page_owner=on %s --images %s --initrd %s/Image",
+			       more, dir, dir);
+	char *outputs = xasprintf("--dir %s --out %s/runs --json %s/json --qemu", dir, dir, dir);
 	struct strv argv = { 0 };
 	int ret;
 
@@ -380,8 +381,10 @@ static int boot_log(const char *dir, const struct log *log, const char *console,
 	setenv("FAKE_CONSOLE", console, 1);
 	strv_add(&argv, "%s", getenv("SCS_BENCH"));
 	strv_split(&argv, args, " ");
+	strv_split(&argv, outputs, " ");
 	strv_add(&argv, "%s/fake-record.sh", getenv("SCS_BENCH_TESTS"));
 	ret = run_program(&argv, out, printed);
+	free(outputs);
 	free(args);
 	free(ram);
 	free(out);
