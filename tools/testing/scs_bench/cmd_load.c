@@ -31,7 +31,6 @@
 #define MIN_CPU_US	5000
 
 #define STRESS_GROUP	"stress"
-#define MEAN		"geometric mean"
 
 static void usage(FILE *out)
 {
@@ -327,7 +326,7 @@ static void add_kernel_results(const struct load *l, const struct kernel *k, con
 		}
 	}
 	if (n)
-		add_speed(results, STRESS_GROUP "/" MEAN, k, kind, sets, n);
+		add_speed(results, STRESS_GROUP "/" RESULTS_MEAN, k, kind, sets, n);
 	for (i = 0; i < 2 * n; i++)
 		free(v[i]);
 	free(v);

@@ -5,11 +5,12 @@
  * The page needs nothing beside itself: gnuplot draws the plots as SVG, and they are in the page as
  * data. What is plotted follows from the figures alone, so that every subcommand's results can be
  * shown: bars by kernel, with intervals; stacked bars where the figures of a group are the parts of
- * a whole; and lines where figures have a "depth N" in their names.
+ * a whole; lines where figures have a "depth N" in their names; and dots where they are many.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <libgen.h>
+#include <glob.h>
 #include <math.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
@@ -19,34 +20,47 @@
 #include <unistd.h>
 
 #include "cmd_report.h"
+#include "env.h"
 #include "opts.h"
+#include "plot.h"
 #include "proc.h"
 #include "results.h"
 
 #define MAX_SVG		(16L << 20)
-#define WHERE		": where it goes"
 
-/* Okabe and Ito's colours, which everyone can tell apart, and which differ in grey, too. */
-static const char * const colours[] = {
-	"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442",
-};
+/* More subjects than this are rows of a table instead of columns. */
+#define MAX_COLUMNS	6
+/* More figures of one unit than this are dots in one plot instead of a plot each. */
+#define MAX_BARS	12
 
 static const char style[] =
-	"body{font:15px/1.45 sans-serif;color:#1a1a1a;max-width:70rem;margin:2rem auto;padding:0 1rem}\n"
+	"body{font:15px/1.45 sans-serif;color:#1a1a1a;background:#fff;max-width:80rem;\n"
+	"margin:2rem auto;padding:0 1rem}\n"
 	"h1{font-size:1.7rem;margin-bottom:.2rem}\n"
 	"h2{border-bottom:2px solid #0072b2;margin-top:2.5rem}\n"
+	"h3{margin:1.8rem 0 .3rem}\n"
 	"table{border-collapse:collapse;margin:.8rem 0;font-size:.85rem}\n"
 	"th,td{padding:.2rem .7rem;border-bottom:1px solid #ddd;text-align:right;vertical-align:top}\n"
 	"th:first-child,td:first-child{text-align:left}\n"
 	"td small{color:#555;display:block}\n"
+	"table.text{width:100%}\n"
 	"table.text td,table.text th{text-align:left;overflow-wrap:anywhere}\n"
-	".plots{display:flex;flex-wrap:wrap;gap:1rem}\n"
-	".plots img{width:33rem;max-width:100%}\n"
+	"table.text td:first-child{min-width:12rem}\n"
+	"figure{display:inline-block;vertical-align:top;width:36rem;max-width:100%;margin:.6rem 1rem .6rem 0}\n"
+	"figure img{display:block;width:100%}\n"
+	"figcaption{font-weight:bold;font-size:.85rem}\n"
+	".wide{overflow-x:auto}\n"
+	"p.note{white-space:pre-line;margin:.3rem 0}\n"
 	".v{font-weight:bold}.good{color:#00664b}.bad{color:#a33c00}.open{color:#555}\n"
 	"code{font-size:.8rem;overflow-wrap:anywhere}\n"
-	"@media print{body{margin:0;max-width:none;font-size:10pt}h2{break-before:page}\n"
-	"h2:first-of-type{break-before:auto}h3{break-after:avoid}img,tr,table.keep{break-inside:avoid}\n"
-	".plots img{width:48%}}\n";
+	"pre{font-size:.75rem;overflow-x:auto}\n"
+	"@page{margin:15mm}\n"
+	"@media print{body{margin:0;padding:0;max-width:none;font-size:9.5pt}\n"
+	"h2{break-before:page}h2:first-of-type{break-before:auto}\n"
+	"h2,h3,figcaption{break-after:avoid}figure,tr{break-inside:avoid}\n"
+	"figure{width:48%;margin:.4rem 1% .4rem 0}figcaption{font-size:8pt}.wide{overflow:visible}\n"
+	"table{font-size:7.5pt}th,td{padding:.1rem .35rem}thead{display:table-header-group}\n"
+	"code{font-size:7pt}nav,details{display:none}}\n";
 
 static void usage(FILE *out)
 {
@@ -54,7 +68,7 @@ static void usage(FILE *out)
 	      "\n"
 	      "Makes one HTML page of results: verdicts, plots, tables and the environment. It needs\n"
 	      "nothing beside itself, in a browser or printed. Without RESULTS.json, those of all\n"
-	      "subcommands in build/bench. Needs gnuplot.\n"
+	      "subcommands in build/bench and the directories in it. Needs gnuplot.\n"
 	      "\n"
 	      "  --out FILE       the page (build/bench/report.html)\n"
 	      "  --title TEXT     its title (What stack traces cost)\n"
@@ -104,307 +118,20 @@ static void put_html(FILE *out, const char *text)
 	free(escaped);
 }
 
-/* A text between double quotes for gnuplot, without what it would take for markup. */
-static void put_quoted(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text == '\n' ? ' ' : *text, out);
-	}
-	fputc('"', out);
-}
-
-/* The distinct values of @key among the figures of @group, or of all if it is NULL. */
-static void list(const json_t *results, const char *group, const char *key, struct strv *sv)
-{
-	json_t *f;
-	size_t i;
-
-	json_array_foreach(json_object_get(results, "figures"), i, f)
-		if (!group || !strcmp(results_text(f, "group"), group))
-			strv_add_once(sv, results_text(f, key));
-}
-
-/* Large figures are shown in millions and the like, as a plot's axis has room for. */
-static double scale_of(double most, const char *unit, char **label)
-{
-	static const struct {
-		double factor;
-		const char *bytes;
-		const char *others;
-	} scales[] = {
-		{ 1e9, "GB", "billion " }, { 1e6, "MB", "million " }, { 1e3, "kB", "thousand " },
-	};
-	bool bytes = !strcmp(unit, "bytes");
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(scales); i++) {
-		if (most < 2 * scales[i].factor)
-			continue;
-		*label = bytes ? xstrdup(scales[i].bytes) :
-				 xasprintf("%s%s", scales[i].others, unit);
-		return scales[i].factor;
-	}
-	*label = xstrdup(unit);
-	return 1;
-}
-
-static void begin_plot(FILE *out, const char *title, const char *label)
-{
-	fputs("set terminal svg size 620,330 font 'sans-serif,13' background '#ffffff'\n"
-	      "set border 3 lc rgb '#666666'\nset grid ytics lc rgb '#dddddd'\n"
-	      "set xtics nomirror noenhanced\nset ytics nomirror\nset style fill solid 0.9\n"
-	      "set boxwidth 0.6\nset termoption noenhanced\nset title ", out);
-	put_quoted(out, title);
-	fputs("\nset ylabel ", out);
-	put_quoted(out, label);
-	fputc('\n', out);
-}
-
-/**
- * plot_bars - write a gnuplot script for one figure: a bar for each subject
- * @results: the results
- * @group: the group
- * @name: the figure
- *
- * Return: the script, to be freed; NULL when there is nothing to compare.
- */
-char *plot_bars(const json_t *results, const char *group, const char *name)
-{
-	struct strv subjects = { 0 };
-	char *script = NULL, *label, *title;
-	double most = 0, least = 0, scale;
-	const char *unit = "";
-	bool interval = false;
-	size_t i, n = 0, size;
-	FILE *out;
-	json_t *f;
-
-	list(results, group, "subject", &subjects);
-	for (i = 0; i < subjects.n; i++) {
-		f = results_find(results, group, subjects.v[i], name);
-		if (!f)
-			continue;
-		n++;
-		unit = results_text(f, "unit");
-		most = fmax(most, results_value(f));
-		least = fmin(least, results_value(f));
-		interval |= !!json_object_get(f, "interval");
-	}
-	if (n < 2) {
-		strv_free(&subjects);
-		return NULL;
-	}
-	scale = scale_of(most, unit, &label);
-	title = xasprintf("%s: %s", group, name);
-	out = open_memstream(&script, &size);
-	begin_plot(out, title, label);
-	fputs("$data << END\n", out);
-	for (i = 0; i < subjects.n; i++) {
-		f = results_find(results, group, subjects.v[i], name);
-		if (f) {
-			json_t *ends = json_object_get(f, "interval");
-			double value = results_value(f);
-
-			put_quoted(out, subjects.v[i]);
-			fprintf(out, " %.9g %.9g %.9g %s\n", value / scale,
-				(ends ? json_number_value(json_array_get(ends, 0)) : value) / scale,
-				(ends ? json_number_value(json_array_get(ends, 1)) : value) / scale,
-				colours[i % ARRAY_SIZE(colours)]);
-		}
-	}
-	/* From 0 on: a bar's length is what is compared. */
-	fprintf(out, "END\nset yrange [%s:*]\nset offsets 0, 0, graph 0.1, 0\n",
-		least < 0 ? "*" : "0");
-	fputs("rgb(s) = int('0x'.s[2:7])\n"
-	      "plot $data using 0:2:(rgb(strcol(5))):xtic(1) with boxes lc rgb variable notitle",
-	      out);
-	if (interval)
-		fprintf(out, ", $data using 0:2:3:4 with yerrorbars pt 7 ps 0.4 lw 2 %s",
-			"lc rgb 'black' notitle");
-	else
-		fputs(", $data using 0:2:(sprintf('%.5g', $2)) with labels offset 0,0.7 notitle",
-		      out);
-	fputc('\n', out);
-	fclose(out);
-	free(title);
-	free(label);
-	strv_free(&subjects);
-	return script;
-}
-
-/* The parts of a whole; indented names are parts of parts. */
-static void list_parts(const json_t *results, const char *group, struct strv *names)
-{
-	struct strv all = { 0 };
-	size_t i;
-
-	list(results, group, "name", &all);
-	for (i = 0; i < all.n; i++)
-		if (all.v[i][0] != ' ')
-			strv_add(names, "%s", all.v[i]);
-	strv_free(&all);
-}
-
-/**
- * plot_stack - write a gnuplot script for a group whose figures add up: a stack for each subject
- * @results: the results
- * @group: the group
- *
- * Return: the script, to be freed; NULL when there is nothing to show.
- */
-char *plot_stack(const json_t *results, const char *group)
-{
-	struct strv subjects = { 0 }, names = { 0 };
-	char *script = NULL, *label;
-	double most = 0, scale, sum;
-	size_t i, j, size;
-	FILE *out;
-
-	list(results, group, "subject", &subjects);
-	list_parts(results, group, &names);
-	for (i = 0; i < subjects.n; i++) {
-		for (sum = 0, j = 0; j < names.n; j++)
-			sum += results_value(results_find(results, group, subjects.v[i],
-							  names.v[j]));
-		most = fmax(most, sum);
-	}
-	if (names.n < 2 || most <= 0)
-		goto out;
-	scale = scale_of(most, "instructions", &label);
-	out = open_memstream(&script, &size);
-	begin_plot(out, group, label);
-	free(label);
-	fputs("$data << END\n", out);
-	for (i = 0; i < subjects.n; i++) {
-		put_quoted(out, subjects.v[i]);
-		for (j = 0; j < names.n; j++)
-			fprintf(out, " %.9g", results_value(results_find(results, group,
-									 subjects.v[i],
-									 names.v[j])) / scale);
-		fputc('\n', out);
-	}
-	fputs("END\nset yrange [0:*]\nset style data histograms\nset style histogram rowstacked\n"
-	      "set key outside bottom center horizontal noenhanced\nplot ", out);
-	for (j = 0; j < names.n; j++) {
-		fprintf(out, "%s$data using %zu:xtic(1) lc rgb '%s' title ", j ? ", " : "", j + 2,
-			colours[j % ARRAY_SIZE(colours)]);
-		put_quoted(out, names.v[j]);
-	}
-	fputc('\n', out);
-	fclose(out);
-out:
-	strv_free(&names);
-	strv_free(&subjects);
-	return script;
-}
-
-/*
- * If there is a "depth N" in a name: the name without it, which is that of the line that the figure
- * is a point of, to be freed; otherwise NULL.
- */
-static char *line_of(const char *name, unsigned int *depth)
-{
-	const char *p = strstr(name, "depth ");
-	int len = 0;
-
-	if (!p || sscanf(p, "depth %u%n", depth, &len) != 1)
-		return NULL;
-	return xasprintf("%.*s%s", (int)(p - name), name, p + len);
-}
-
-static void put_points(FILE *out, const json_t *results, const char *group, const char *subject,
-		       const char *line, size_t *points)
-{
-	unsigned int depth;
-	json_t *f;
-	size_t i;
-
-	json_array_foreach(json_object_get(results, "figures"), i, f) {
-		char *own = line_of(results_text(f, "name"), &depth);
-
-		if (own && !strcmp(own, line) && !strcmp(results_text(f, "group"), group) &&
-		    !strcmp(results_text(f, "subject"), subject)) {
-			fprintf(out, "%u %.9g\n", depth, results_value(f));
-			++*points;
-		}
-		free(own);
-	}
-}
-
-/* The unit of the first figure of a line. */
-static const char *line_unit(const json_t *results, const char *group, const char *line)
-{
-	unsigned int depth;
-	json_t *f;
-	size_t i;
-
-	json_array_foreach(json_object_get(results, "figures"), i, f) {
-		char *own = line_of(results_text(f, "name"), &depth);
-		bool found = own && !strcmp(own, line) && !strcmp(results_text(f, "group"), group);
-
-		free(own);
-		if (found)
-			return results_text(f, "unit");
-	}
-	return "";
-}
-
-/**
- * plot_depths - write a gnuplot script for figures with "depth N" in their names: lines by N
- * @results: the results
- * @group: the group
- * @line: their names without that
- *
- * Return: the script, to be freed; NULL when there are less than two points.
- */
-char *plot_depths(const json_t *results, const char *group, const char *line)
-{
-	const char *bare = line + strspn(line, ", ");
-	struct strv subjects = { 0 };
-	size_t j, size, points = 0;
-	char *script = NULL, *title;
-	FILE *out;
-
-	list(results, group, "subject", &subjects);
-	title = xasprintf("%s%s%s", group, *bare ? ": " : "", bare);
-	out = open_memstream(&script, &size);
-	begin_plot(out, title, line_unit(results, group, line));
-	for (j = 0; j < subjects.n; j++) {
-		fprintf(out, "$data%zu << END\n", j);
-		put_points(out, results, group, subjects.v[j], line, &points);
-		fputs("END\n", out);
-	}
-	fputs("set logscale x 2\nset yrange [0:*]\nset xlabel 'depth of the trace'\n"
-	      "set key outside bottom center horizontal noenhanced\nplot ", out);
-	for (j = 0; j < subjects.n; j++) {
-		fprintf(out, "%s$data%zu using 1:2 with linespoints lw 2 pt %zu lc rgb '%s' title ",
-			j ? ", " : "", j, 4 + j, colours[j % ARRAY_SIZE(colours)]);
-		put_quoted(out, subjects.v[j]);
-	}
-	fputc('\n', out);
-	fclose(out);
-	if (points < 2) {
-		free(script);
-		script = NULL;
-	}
-	free(title);
-	strv_free(&subjects);
-	return script;
-}
-
 /**
  * struct page - a page that is being made
  * @out: where it goes
  * @dir: directory for what gnuplot reads and writes
  * @plots: how many plots it has
+ * @configs: hashes of the kernels' configurations, each once
+ * @images: for each of them an image that has it
  */
 struct page {
 	FILE *out;
 	char *dir;
 	unsigned int plots;
+	struct strv configs;
+	struct strv images;
 };
 
 static int run_gnuplot(const struct page *page, const char *script, const char *svg)
@@ -426,10 +153,11 @@ static int run_gnuplot(const struct page *page, const char *script, const char *
 	spec.argv = argv.v;
 	proc_run(&spec, &res);
 	how = proc_describe(&res);
+	ret = !how ? EXIT_OK : res.end == PROC_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_FAILED;
 	if (!how)
-		ret = EXIT_OK;
+		;
 	else if (res.end == PROC_INTERRUPTED)
-		ret = EXIT_INTERRUPTED;
+		bench_err("interrupted: there is no page; run the same command again");
 	else if (res.end == PROC_NOT_STARTED)
 		bench_err("gnuplot: %s; install it (Debian's gnuplot-nox; 'make setup' does)", how);
 	else
@@ -464,55 +192,105 @@ static int put_plot(struct page *page, char *script, const char *what)
 	if (text) {
 		data = xrealloc(NULL, 4 * (len / 3 + 1) + 1);
 		EVP_EncodeBlock((unsigned char *)data, (unsigned char *)text, len);
-		fprintf(page->out, "<img src=\"data:image/svg+xml;base64,%s\" alt=\"", data);
+		fputs("<figure><figcaption>", page->out);
 		put_html(page->out, what);
-		fputs("\">\n", page->out);
+		fprintf(page->out, "</figcaption><img src=\"data:image/svg+xml;base64,%s\" alt=\"",
+			data);
+		put_html(page->out, what);
+		fputs("\"></figure>\n", page->out);
 		page->plots++;
 		free(data);
+		/* The next one must not be taken for this. */
+		unlink(svg);
 	}
 	free(text);
 	free(svg);
 	return ret;
 }
 
-/* Which figures are worth a picture: those that are measured in something. */
-static bool is_plotted(const json_t *results, const char *group, const char *name)
+static const char *unit_of(const json_t *results, const char *group, const char *name)
 {
 	json_t *f;
 	size_t i;
 
-	if (name[0] == ' ')
-		return false;
 	json_array_foreach(json_object_get(results, "figures"), i, f)
-		if (!strcmp(results_text(f, "group"), group) && !strcmp(results_text(f, "name"), name))
-			return *results_text(f, "unit");
-	return false;
+		if (!strcmp(results_text(f, "group"), group) &&
+		    !strcmp(results_text(f, "name"), name))
+			return results_text(f, "unit");
+	return "";
+}
+
+/* Dots for what is too much for bars; what stands for all of it is a bar. */
+static int put_dots(struct page *page, const json_t *results, const char *group,
+		    struct strv *names)
+{
+	size_t n = names->n, first;
+	int ret = EXIT_OK;
+	char *what;
+
+	if (n && !strcmp(names->v[n - 1], RESULTS_MEAN)) {
+		what = xasprintf("%s: " RESULTS_MEAN, group);
+		ret = put_plot(page, plot_bars(results, group, RESULTS_MEAN), what);
+		free(what);
+		/* It stays last in the array, for strv_free(). */
+		n--;
+	}
+	for (first = 0; !ret && first < n; first += PLOT_DOT_ROWS) {
+		const struct strv part = { names->v, n };
+
+		what = n > PLOT_DOT_ROWS ? xasprintf("%s, %zu..%zu of %zu", group, first + 1,
+						     first + PLOT_DOT_ROWS < n ?
+						     first + PLOT_DOT_ROWS : n, n) :
+					   xstrdup(group);
+		ret = put_plot(page, plot_dots(results, group, &part, first), what);
+		free(what);
+	}
+	return ret;
+}
+
+static int put_bars(struct page *page, const json_t *results, const char *group,
+		    const struct strv *names)
+{
+	int ret = EXIT_OK;
+	size_t i;
+
+	for (i = 0; !ret && i < names->n; i++)
+		ret = put_plot(page, plot_bars(results, group, names->v[i]), names->v[i]);
+	return ret;
 }
 
 static int put_plots(struct page *page, const json_t *results, const char *group)
 {
-	const char *where = strstr(group, WHERE);
-	struct strv names = { 0 }, lines = { 0 };
+	const char *where = strstr(group, PLOT_WHERE);
+	struct strv names = { 0 }, lines = { 0 }, bars = { 0 };
 	unsigned int depth;
 	int ret = EXIT_OK;
 	size_t i;
 
-	fputs("<div class=\"plots\">\n", page->out);
-	list(results, group, "name", &names);
-	if (where && !strcmp(where, WHERE))
+	results_list(results, group, "name", &names);
+	if (where && !strcmp(where, PLOT_WHERE))
 		ret = put_plot(page, plot_stack(results, group), group);
-	for (i = 0; !ret && i < names.n; i++) {
-		char *line = line_of(names.v[i], &depth);
+	/* Worth a picture is what is measured in something. */
+	for (i = 0; i < names.n; i++) {
+		char *line = plot_line_of(names.v[i], &depth);
 
 		if (line)
 			strv_add_once(&lines, line);
-		else if (is_plotted(results, group, names.v[i]))
-			ret = put_plot(page, plot_bars(results, group, names.v[i]), names.v[i]);
+		else if (names.v[i][0] != ' ' && *unit_of(results, group, names.v[i]))
+			strv_add(&bars, "%s", names.v[i]);
 		free(line);
 	}
-	for (i = 0; !ret && i < lines.n; i++)
-		ret = put_plot(page, plot_depths(results, group, lines.v[i]), group);
-	fputs("</div>\n", page->out);
+	if (!ret)
+		ret = bars.n > MAX_BARS ? put_dots(page, results, group, &bars) :
+					  put_bars(page, results, group, &bars);
+	for (i = 0; !ret && i < lines.n; i++) {
+		const char *bare = lines.v[i] + strspn(lines.v[i], ", ");
+		char *what = xasprintf("%s%s%s", group, *bare ? " " : "", bare);
+
+		ret = put_plot(page, plot_depths(results, group, lines.v[i]), what);
+		free(what);
+	}
+	strv_free(&bars);
 	strv_free(&lines);
 	strv_free(&names);
 	return ret;
@@ -540,7 +318,8 @@ static void put_cell(FILE *out, const json_t *f)
 		free(high);
 	}
 	if (against && !exact)
-		fprintf(out, "<small>%+.1f %%: %s</small>",
+		fprintf(out, "<small title=\"%s\">%+.1f %%: %s</small>",
+			results_text(against, "why"),
 			100 * json_number_value(json_object_get(against, "relative")), verdict);
 	else if (!strcmp(verdict, "difference") && *unit && json_object_get(against, "relative"))
 		fprintf(out, "<small>%+.2f %%</small>",
@@ -548,39 +327,76 @@ static void put_cell(FILE *out, const json_t *f)
 	fputs("</td>", out);
 }
 
+/* The first figure of that name, whichever kernel's. */
+static const json_t *any_figure(const json_t *results, const char *group, const char *name)
+{
+	json_t *f;
+	size_t i;
+
+	json_array_foreach(json_object_get(results, "figures"), i, f)
+		if (!strcmp(results_text(f, "group"), group) &&
+		    !strcmp(results_text(f, "name"), name))
+			return f;
+	return NULL;
+}
+
+/* A figure's name, with its unit, and with the machine's noise where that has a say. */
+static void put_name(FILE *out, const json_t *results, const char *group, const char *name)
+{
+	const json_t *f = any_figure(results, group, name);
+	json_t *noise = results_find_noise(results, group, name);
+	const char *unit = results_text(f, "unit");
+
+	put_html(out, name);
+	if (*unit && strcmp(unit, "%") && strstr(name, unit) != name)
+		fprintf(out, ", %s", unit);
+	if (noise)
+		fprintf(out, "<small>noise, a kernel against itself: &plusmn;%.1f %%</small>",
+			100 * json_number_value(json_object_get(noise, "relative")));
+	else if (!json_is_true(json_object_get(f, "exact")) &&
+		 !json_is_true(json_object_get(f, "derived")))
+		fputs("<small>noise: not measured</small>", out);
+}
+
+/* Kernels are columns, unless there are too many of them. */
 static void put_table(FILE *out, const json_t *results, const char *group)
 {
 	struct strv subjects = { 0 }, names = { 0 };
+	const struct strv *rows = &names, *columns = &subjects;
+	bool turned;
 	size_t i, j;
 
-	list(results, group, "subject", &subjects);
-	list(results, group, "name", &names);
-	fputs("<table><tr><th></th>", out);
-	for (i = 0; i < subjects.n; i++) {
+	results_list(results, group, "subject", &subjects);
+	results_list(results, group, "name", &names);
+	turned = subjects.n > MAX_COLUMNS && names.n < subjects.n;
+	if (turned) {
+		rows = &subjects;
+		columns = &names;
+	}
+	fputs("<div class=\"wide\"><table><thead><tr><th></th>", out);
+	for (i = 0; i < columns->n; i++) {
 		fputs("<th>", out);
-		put_html(out, subjects.v[i]);
+		if (turned)
+			put_name(out, results, group, columns->v[i]);
+		else
+			put_html(out, columns->v[i]);
 		fputs("</th>", out);
 	}
-	fputs("</tr>\n", out);
-	for (j = 0; j < names.n; j++) {
-		json_t *noise = results_find_noise(results, group, names.v[j]), *f = NULL;
-
-		for (i = 0; !f && i < subjects.n; i++)
-			f = results_find(results, group, subjects.v[i], names.v[j]);
+	fputs("</tr></thead>\n<tbody>\n", out);
+	for (j = 0; j < rows->n; j++) {
 		fputs("<tr><td>", out);
-		put_html(out, names.v[j]);
-		if (*results_text(f, "unit") && strcmp(results_text(f, "unit"), "%") &&
-		    strstr(names.v[j], results_text(f, "unit")) != names.v[j])
-			fprintf(out, ", %s", results_text(f, "unit"));
-		if (noise)
-			fprintf(out, "<small>noise, a kernel against itself: +/-%.1f %%</small>",
-				100 * json_number_value(json_object_get(noise, "relative")));
+		if (turned)
+			put_html(out, rows->v[j]);
+		else
+			put_name(out, results, group, rows->v[j]);
 		fputs("</td>", out);
-		for (i = 0; i < subjects.n; i++)
-			put_cell(out, results_find(results, group, subjects.v[i], names.v[j]));
+		for (i = 0; i < columns->n; i++)
+			put_cell(out, turned ?
+				 results_find(results, group, rows->v[j], columns->v[i]) :
+				 results_find(results, group, columns->v[i], rows->v[j]));
 		fputs("</tr>\n", out);
 	}
-	fputs("</table>\n", out);
+	fputs("</tbody></table></div>\n", out);
 	strv_free(&names);
 	strv_free(&subjects);
 }
@@ -600,7 +416,7 @@ static void put_verdicts(FILE *out, const json_t *results)
 	if (!json_array_size(list_of))
 		return;
 	fputs("<h3>Verdicts</h3>\n<table class=\"text\">\n"
-	      "<tr><th>on</th><th>verdict</th><th>figures</th></tr>\n",
+	      "<thead><tr><th>on</th><th>verdict</th><th>figures</th></tr></thead>\n",
 	      out);
 	json_array_foreach(list_of, i, v) {
 		fputs("<tr><td>", out);
@@ -640,19 +456,92 @@ static void put_tree(FILE *out, const char *where, const json_t *obj)
 	}
 }
 
-static int put_results(struct page *page, const json_t *results)
+/* The kernels, each with what can be checked and what it was booted with. */
+static void put_kernels(struct page *page, const json_t *env)
 {
+	json_t *images = json_object_get(env, "images"), *image;
+	const char *name, *hash;
+
+	if (!json_object_size(images))
+		return;
+	fputs("<h3>Kernels</h3>\n<table class=\"text\">\n<thead><tr><th>kernel</th><th>Linux, compiler</th><th>arguments</th><th>SHA-256 of image and configuration</th></tr></thead>\n",
+	      page->out);
+	json_object_foreach(images, name, image) {
+		fputs("<tr><td>", page->out);
+		put_html(page->out, name);
+		fputs("<br><small>", page->out);
+		put_html(page->out, results_text(image, "path"));
+		fputs("</small></td><td>", page->out);
+		put_html(page->out, results_text(image, "version"));
+		fputs("<br>", page->out);
+		put_html(page->out, results_text(image, "compiler"));
+		fputs("</td><td><code>", page->out);
+		put_html(page->out, results_text(image, "args"));
+		fputs("</code></td><td><code>", page->out);
+		put_html(page->out, results_text(image, "sha256"));
+		fputs("</code><br><code>", page->out);
+		hash = results_text(image, "config_sha256");
+		put_html(page->out, *hash ? hash : "no configuration beside the image");
+		fputs("</code></td></tr>\n", page->out);
+		if (*hash)
+			strv_add_once(&page->configs, hash);
+		if (*hash && page->configs.n > page->images.n)
+			strv_add(&page->images, "%s", results_text(image, "path"));
+	}
+	fputs("</table>\n", page->out);
+}
+
+static void put_environment(struct page *page, const json_t *results)
+{
+	json_t *env = json_copy(json_object_get(results, "environment"));
+
+	put_kernels(page, env);
+	/* They have a table of their own. */
+	json_object_del(env, "images");
+	fputs("<h3>Environment</h3>\n<table class=\"text\">\n", page->out);
+	put_tree(page->out, "", env);
+	fputs("</table>\n", page->out);
+	json_decref(env);
+}
+
+/* What the section is of: the subcommand, and its kernels' groups when there are few. */
+static char *section_title(const json_t *results)
+{
+	char *title = xstrdup(results_text(results, "scs_bench")), *longer;
+	struct strv groups = { 0 };
+	size_t i, n = 0;
+
+	results_list(results, NULL, "group", &groups);
+	for (i = 0; i < groups.n; i++)
+		n += !strchr(groups.v[i], ':') && !strchr(groups.v[i], ',');
+	for (i = 0; i < groups.n && n <= 4; i++) {
+		if (strchr(groups.v[i], ':') || strchr(groups.v[i], ','))
+			continue;
+		longer = xasprintf("%s%s%s", title, strchr(title, ':') ? ", " : ": ",
+				   groups.v[i]);
+		free(title);
+		title = longer;
+	}
+	strv_free(&groups);
+	return title;
+}
+
+static int put_results(struct page *page, const json_t *results, size_t nr)
+{
+	char *title = section_title(results);
 	struct strv groups = { 0 };
 	int ret = EXIT_OK;
 	json_t *note;
 	size_t i;
 
-	fprintf(page->out, "<h2 id=\"%s\">%s</h2>\n<p>Finished %s. Seed %lld.</p>\n",
-		results_text(results, "scs_bench"), results_text(results, "scs_bench"),
+	fprintf(page->out, "<h2 id=\"results-%zu\">", nr);
+	put_html(page->out, title);
+	fprintf(page->out, "</h2>\n<p>Finished %s. Seed %lld.</p>\n",
 		results_text(results, "finished"),
 		json_integer_value(json_object_get(results, "seed")));
+	free(title);
 	put_verdicts(page->out, results);
-	list(results, NULL, "group", &groups);
+	results_list(results, NULL, "group", &groups);
 	for (i = 0; !ret && i < groups.n; i++) {
 		fputs("<h3>", page->out);
 		put_html(page->out, groups.v[i]);
@@ -661,16 +550,61 @@ static int put_results(struct page *page, const json_t *results)
 		put_table(page->out, results, groups.v[i]);
 	}
 	strv_free(&groups);
-	fputs("<h3>Notes</h3>\n", page->out);
+	if (json_array_size(json_object_get(results, "notes")))
+		fputs("<h3>Notes</h3>\n", page->out);
 	json_array_foreach(json_object_get(results, "notes"), i, note) {
-		fputs("<p>", page->out);
+		fputs("<p class=\"note\">", page->out);
 		put_html(page->out, json_string_value(note));
 		fputs("</p>\n", page->out);
 	}
-	fputs("<h3>Environment</h3>\n<table class=\"text\">\n", page->out);
-	put_tree(page->out, "", json_object_get(results, "environment"));
-	fputs("</table>\n", page->out);
+	put_environment(page, results);
 	return ret;
+}
+
+/* The configurations that are still beside their images, to be unfolded; each once. */
+static void put_configs(struct page *page)
+{
+	size_t i;
+
+	if (!page->configs.n)
+		return;
+	fputs("<h2 id=\"configs\">Configurations</h2>\n<p>By their SHA-256; on paper they are left out.</p>\n",
+	      page->out);
+	for (i = 0; i < page->configs.n; i++) {
+		const char *image = page->images.v[i], *slash = strrchr(image, '/');
+		char *path = xasprintf("%.*sconfig", slash ? (int)(slash - image) + 1 : 0, image);
+		char *hash = env_hash_file(path), *text = NULL;
+
+		if (hash && !strcmp(hash, page->configs.v[i]))
+			text = read_file(path, NULL);
+		fprintf(page->out, "<details><summary><code>%.16s...</code> ", page->configs.v[i]);
+		put_html(page->out, path);
+		fputs(text ? "</summary><pre>" : " (not there any more)</summary>", page->out);
+		if (text) {
+			put_html(page->out, text);
+			fputs("</pre>", page->out);
+		}
+		fputs("</details>\n", page->out);
+		free(text);
+		free(hash);
+		free(path);
+	}
+}
+
+static void put_contents(FILE *out, json_t * const *all, size_t n)
+{
+	size_t i;
+
+	fputs("<nav><ul>\n", out);
+	for (i = 0; i < n; i++) {
+		char *title = section_title(all[i]);
+
+		fprintf(out, "<li><a href=\"#results-%zu\">", i);
+		put_html(out, title);
+		fputs("</a></li>\n", out);
+		free(title);
+	}
+	fputs("</ul></nav>\n", out);
 }
 
 static int put_page(struct page *page, const char *title, char * const *paths, size_t n)
@@ -679,7 +613,7 @@ static int put_page(struct page *page, const char *title, char * const *paths, s
 	int ret = EXIT_OK;
 	size_t i, read;
 
-	for (read = 0; !ret && read < n; read++) {
+	for (read = 0; read < n; read++) {
 		all[read] = results_read(paths[read]);
 		if (!all[read]) {
 			ret = EXIT_UNUSABLE;
@@ -696,8 +630,10 @@ static int put_page(struct page *page, const char *title, char * const *paths, s
 	      "are not, the median and its 95 % interval are shown; a difference is claimed only if chance, the interval\n"
 	      "and the machine's own noise all speak for it.</p>\n",
 	      page->out);
+	put_contents(page->out, all, read);
 	for (i = 0; !ret && i < read; i++)
-		ret = put_results(page, all[i]);
+		ret = put_results(page, all[i], i);
+	put_configs(page);
 	fputs("</body></html>\n", page->out);
 	for (i = 0; i < read; i++)
 		json_decref(all[i]);
@@ -729,6 +665,8 @@ static int make_page(const char *path, const char *title, char * const *paths, s
 	if (!ret)
 		printf("%s: %zu results, %u plots\n", path, n, page.plots);
 	free(text);
+	strv_free(&page.configs);
+	strv_free(&page.images);
 	/* What gnuplot failed on is left to be looked at. */
 	for (i = 0; ret != EXIT_FAILED && i < ARRAY_SIZE(left); i++) {
 		file = xasprintf("%s/%s", page.dir, left[i]);
@@ -740,19 +678,28 @@ static int make_page(const char *path, const char *title, char * const *paths, s
 	return ret;
 }
 
+/* Those of the subcommands in their order, and after each those of other kinds of kernel. */
 static void find_results(struct strv *paths, const char *build)
 {
 	static const char * const commands[] = {
-		"claims", "boot", "micro", "memory", "load", "replay", "selftest",
+		"claims", "boot", "micro", "memory", "load", "record", "replay", "selftest",
 	};
-	size_t i;
+	static const char * const places[] = { "", "*/" };
+	glob_t found;
+	size_t i, j, k;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		char *path = xasprintf("%s/bench/%s.json", build, commands[i]);
+		for (j = 0; j < ARRAY_SIZE(places); j++) {
+			char *pattern = xasprintf("%s/bench/%s%s.json", build, places[j],
+						  commands[i]);
 
-		if (!access(path, R_OK))
-			strv_add(paths, "%s", path);
-		free(path);
+			if (!glob(pattern, 0, NULL, &found)) {
+				for (k = 0; k < found.gl_pathc; k++)
+					strv_add(paths, "%s", found.gl_pathv[k]);
+				globfree(&found);
+			}
+			free(pattern);
+		}
 	}
 }
 

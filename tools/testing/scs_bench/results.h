@@ -18,6 +18,9 @@
 #define RESULTS_SCHEMA	2
 #define COUNT_SIZE	32
 
+/* The name of a figure that stands for all others of its group. */
+#define RESULTS_MEAN	"geometric mean"
+
 /**
  * struct figure - something that was measured
  * @group: see above; one table each

@@ -283,9 +283,12 @@ static json_t *json_commands(const struct session *s)
 	json_t *commands = json_object();
 
 	spec.kvm = s->kvm;
+	if (s->wall_method && !strcmp(s->wall_method, WALL_PERF))
+		spec.perf_out = "FILE";
 	if (s->wall_method)
 		json_object_set_new(commands, "wall time", json_command(&spec));
 	spec.kvm = false;
+	spec.perf_out = NULL;
 	spec.icount = true;
 	spec.initrd = s->opts.initrd;
 	json_object_set_new(commands, "instructions", json_command(&spec));

@@ -29,5 +29,6 @@ int run_stream_tests(void);
 int run_store_tests(void);
 int run_results_tests(void);
 int run_guest_tests(void);
+int run_report_tests(void);
 
 #endif /* SCS_BENCH_TEST_H */

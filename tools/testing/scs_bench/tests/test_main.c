@@ -117,5 +117,6 @@ int main(void)
 	failed += run_store_tests();
 	failed += run_results_tests();
 	failed += run_guest_tests();
+	failed += run_report_tests();
 	return failed ? 1 : 0;
 }

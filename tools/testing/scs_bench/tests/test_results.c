@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd_report.h"
+#include "plot.h"
 #include "results.h"
 #include "test.h"
 
@@ -154,11 +155,11 @@ static void test_plots(void **state)
 
 	(void)state;
 	assert_non_null(strstr(script, "\"upstream\" 2.5"));
-	assert_non_null(strstr(script, "yerrorbars"));
+	assert_non_null(strstr(script, "xerrorbars"));
 	free(script);
 	script = plot_bars(r, "generic", "instructions");
 	assert_non_null(strstr(script, "million instructions"));
-	assert_null(strstr(script, "yerrorbars"));
+	assert_null(strstr(script, "xerrorbars"));
 	free(script);
 	assert_null(plot_bars(r, "generic", "nothing"));
 	assert_null(plot_stack(r, "nothing"));
@@ -167,7 +168,7 @@ static void test_plots(void **state)
 	results_exact(r, "w", "scs", "another", "", 3e6);
 	results_exact(r, "w", "scs", "  of it", "", 2e6);
 	script = plot_stack(r, "w");
-	assert_non_null(strstr(script, "\"scs\" 1 3\n"));
+	assert_non_null(strstr(script, "\"scs\" 0 1 4\n"));
 	free(script);
 
 	results_exact(r, "d", "scs", "save, depth 2", "ns", 20);
@@ -176,7 +177,7 @@ static void test_plots(void **state)
 	results_exact(r, "d", "scs", "other, depth 16", "ns", 999);
 	results_exact(r, "d", "scs", "save, depth 16, cycles", "cycles", 999);
 	script = plot_depths(r, "d", "save, ");
-	assert_non_null(strstr(script, "2 20\n16 160\nEND"));
+	assert_non_null(strstr(script, "2 20 20 20\n16 160 160 160\nEND"));
 	assert_null(strstr(script, "999"));
 	free(script);
 	json_decref(r);
