@@ -464,7 +464,9 @@ static void put_kernels(struct page *page, const json_t *env)
 
 	if (!json_object_size(images))
 		return;
-	fputs("<h3>Kernels</h3>\n<table class=\"text\">\n<thead><tr><th>kernel</th><th>Linux, compiler</th><th>arguments</th><th>SHA-256 of image and configuration</th></tr></thead>\n",
+	fputs("<h3>Kernels</h3>\n<table class=\"text\">\n"
+	      "<thead><tr><th>kernel</th><th>Linux, compiler</th><th>arguments</th>\n"
+	      "<th>SHA-256 of image and configuration</th></tr></thead>\n",
 	      page->out);
 	json_object_foreach(images, name, image) {
 		fputs("<tr><td>", page->out);
@@ -568,8 +570,8 @@ static void put_configs(struct page *page)
 
 	if (!page->configs.n)
 		return;
-	fputs("<h2 id=\"configs\">Configurations</h2>\n<p>By their SHA-256; on paper they are left out.</p>\n",
-	      page->out);
+	fputs("<h2 id=\"configs\">Configurations</h2>\n"
+	      "<p>By their SHA-256; on paper they are left out.</p>\n", page->out);
 	for (i = 0; i < page->configs.n; i++) {
 		const char *image = page->images.v[i], *slash = strrchr(image, '/');
 		char *path = xasprintf("%.*sconfig", slash ? (int)(slash - image) + 1 : 0, image);

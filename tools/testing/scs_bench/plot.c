@@ -16,9 +16,11 @@
 #define WIDTH		500
 #define BAR_HEIGHT	26
 #define DOT_HEIGHT	16
-/* Axis, its label and the legend. */
+/* An axis and its label. */
 #define FRAME_HEIGHT	80
-#define LINES_HEIGHT	300
+/* A line of the legend: one below the other, as gnuplot misjudges what fits side by side. */
+#define LEGEND_HEIGHT	19
+#define LINES_HEIGHT	290
 
 /* Okabe and Ito's colours, which everyone can tell apart, and which differ in grey, too. */
 static const char * const colours[] = {
@@ -78,6 +80,20 @@ static const char *colour_of(const struct strv *subjects, const char *subject)
 	return colours[at % ARRAY_SIZE(colours)];
 }
 
+/* Where nothing but its colour tells a kernel, two can't have the same. */
+static const char *line_colour(const struct strv *subjects, size_t nr)
+{
+	const char *colour = colour_of(subjects, subjects->v[nr]);
+	size_t i, j;
+
+	for (i = 0; i < subjects->n; i++)
+		for (j = 0; j < i; j++)
+			if (!strcmp(colour_of(subjects, subjects->v[i]),
+				    colour_of(subjects, subjects->v[j])))
+				return colours[nr % ARRAY_SIZE(colours)];
+	return colour;
+}
+
 /* Large figures are shown in millions and the like, as a plot's axis has room for. */
 static double scale_of(double most, const char *unit, char **label)
 {
@@ -113,15 +129,20 @@ static void begin_plot(FILE *out, unsigned int height)
 	      "rgb(s) = int('0x'.s[2:7])\n", out);
 }
 
-/* A row for each of @n kernels or names, the first on top, and an axis for values from 0 on. */
-static void begin_rows(FILE *out, size_t n, unsigned int row_height, bool legend,
+static void put_legend(FILE *out)
+{
+	fputs("set key bmargin left vertical maxcols 1 Left reverse noenhanced samplen 2\n", out);
+}
+
+/* A row for each of @n kernels or names, the first on top, and @legend lines below. */
+static void begin_rows(FILE *out, size_t n, unsigned int row_height, size_t legend,
 		       const char *label)
 {
-	begin_plot(out, FRAME_HEIGHT + (legend ? BAR_HEIGHT : 0) + row_height * n);
-	fprintf(out, "set grid xtics lc rgb '#dddddd'\nset ytics scale 0\nset yrange [%zu.5:-0.5]\n",
-		n - 1);
+	begin_plot(out, FRAME_HEIGHT + LEGEND_HEIGHT * legend + row_height * n);
+	fputs("set grid xtics lc rgb '#dddddd'\nset ytics scale 0\n", out);
+	fprintf(out, "set yrange [%zu.5:-0.5]\n", n - 1);
 	if (legend)
-		fputs("set key outside bottom center horizontal noenhanced width 1\n", out);
+		put_legend(out);
 	fputs("set xlabel ", out);
 	put_quoted(out, label);
 	fputc('\n', out);
@@ -172,7 +193,7 @@ char *plot_bars(const json_t *results, const char *group, const char *name)
 	}
 	scale = scale_of(fmax(most, -least), unit, &label);
 	out = open_memstream(&script, &size);
-	begin_rows(out, n, BAR_HEIGHT, false, label);
+	begin_rows(out, n, BAR_HEIGHT, 0, label);
 	free(label);
 	fputs("$data << END\n", out);
 	for (i = 0; i < subjects.n; i++) {
@@ -186,13 +207,15 @@ char *plot_bars(const json_t *results, const char *group, const char *name)
 	/* From 0 on, since a bar's length is what is compared; with room for the numbers. */
 	fprintf(out, "END\nset xrange [%.9g:%.9g]\n", least < 0 ? 1.25 * least / scale : 0,
 		1.25 * most / scale);
-	fputs("plot $data using 2:0:(0):2:($0-0.35):($0+0.35):(rgb(strcol(5))):ytic(1) with boxxyerror lc rgb variable notitle",
-	      out);
+	fputs("plot $data using 2:0:(0):2:($0-0.35):($0+0.35):(rgb(strcol(5))):ytic(1) \\\n"
+	      "with boxxyerror lc rgb variable notitle", out);
 	if (interval)
-		fputs(", $data using 2:0:3:4 with xerrorbars pt 7 ps 0.4 lw 2 lc rgb 'black' notitle",
+		fputs(", \\\n"
+		      "$data using 2:0:3:4 with xerrorbars pt 7 ps 0.4 lw 2 lc rgb 'black' notitle",
 		      out);
-	fputs(", $data using ($4 > 0 ? $4 : 0):0:(sprintf('%.5g', $2)) with labels left offset 0.8,0 notitle\n",
-	      out);
+	fputs(", \\\n"
+	      "$data using ($4 > 0 ? $4 : 0):0:(sprintf('%.5g', $2)) \\\n"
+	      "with labels left offset 0.8,0 notitle\n", out);
 	fclose(out);
 	strv_free(&subjects);
 	return script;
@@ -238,7 +261,7 @@ char *plot_stack(const json_t *results, const char *group)
 		goto out;
 	scale = scale_of(most, "instructions", &label);
 	out = open_memstream(&script, &size);
-	begin_rows(out, subjects.n, BAR_HEIGHT, true, label);
+	begin_rows(out, subjects.n, BAR_HEIGHT, names.n, label);
 	free(label);
 	fputs("$data << END\n", out);
 	for (i = 0; i < subjects.n; i++) {
@@ -254,13 +277,15 @@ char *plot_stack(const json_t *results, const char *group)
 	}
 	fprintf(out, "END\nset xrange [0:%.9g]\nplot ", 1.2 * most / scale);
 	for (j = 0; j < names.n; j++) {
-		fprintf(out, "$data using %zu:0:%zu:%zu:($0-0.35):($0+0.35):ytic(1) with boxxyerror lc rgb '%s' title ",
-			j + 2, j + 2, j + 3, colours[j % ARRAY_SIZE(colours)]);
+		fprintf(out, "$data using %zu:0:%zu:%zu:($0-0.35):($0+0.35):ytic(1) \\\n", j + 2,
+			j + 2, j + 3);
+		fprintf(out, "with boxxyerror lc rgb '%s' title ",
+			colours[j % ARRAY_SIZE(colours)]);
 		put_quoted(out, names.v[j]);
 		fputs(", ", out);
 	}
-	fprintf(out, "$data using %zu:0:(sprintf('%%.5g', $%zu)) with labels left offset 0.8,0 notitle\n",
-		names.n + 2, names.n + 2);
+	fprintf(out, "$data using %zu:0:(sprintf('%%.5g', $%zu)) \\\n", names.n + 2, names.n + 2);
+	fputs("with labels left offset 0.8,0 notitle\n", out);
 	fclose(out);
 out:
 	strv_free(&names);
@@ -333,7 +358,7 @@ char *plot_depths(const json_t *results, const char *group, const char *line)
 
 	results_list(results, group, "subject", &subjects);
 	out = open_memstream(&script, &size);
-	begin_plot(out, LINES_HEIGHT);
+	begin_plot(out, LINES_HEIGHT + LEGEND_HEIGHT * subjects.n);
 	for (j = 0; j < subjects.n; j++) {
 		fprintf(out, "$data%zu << END\n", j);
 		put_points(out, results, group, subjects.v[j], line, &points);
@@ -347,16 +372,17 @@ char *plot_depths(const json_t *results, const char *group, const char *line)
 		fprintf(out, "set xtics add (\"%u\" %u)\n", depth, depth);
 	}
 	fputs("set grid ytics lc rgb '#dddddd'\nset yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\n"
-	      "set xlabel 'depth of the trace, frames'\n"
-	      "set key outside bottom center horizontal noenhanced width 1\nset ylabel ", out);
+	      "set xlabel 'depth of the trace, frames'\n", out);
+	put_legend(out);
+	fputs("set ylabel ", out);
 	put_quoted(out, unit);
 	fputs("\nplot ", out);
 	for (j = 0; j < subjects.n; j++) {
 		fprintf(out, "%s$data%zu using 1:2 with linespoints lw 2 pt %zu lc rgb '%s' title ",
-			j ? ", " : "", j, 4 + j, colour_of(&subjects, subjects.v[j]));
+			j ? ", " : "", j, 4 + j, line_colour(&subjects, j));
 		put_quoted(out, subjects.v[j]);
 		fprintf(out, ", $data%zu using 1:2:3:4 with yerrorbars ps 0 lc rgb '%s' notitle", j,
-			colour_of(&subjects, subjects.v[j]));
+			line_colour(&subjects, j));
 	}
 	fputc('\n', out);
 	fclose(out);
@@ -401,7 +427,7 @@ char *plot_dots(const json_t *results, const char *group, const struct strv *nam
 		}
 	}
 	out = open_memstream(&script, &size);
-	begin_rows(out, n, DOT_HEIGHT, true, unit);
+	begin_rows(out, n, DOT_HEIGHT, subjects.n, unit);
 	fputs("set grid ytics lc rgb '#eeeeee'\n", out);
 	for (j = 0; j < subjects.n; j++) {
 		fprintf(out, "$data%zu << END\n", j);
@@ -420,11 +446,12 @@ char *plot_dots(const json_t *results, const char *group, const struct strv *nam
 	fprintf(out, "set xrange [%.9g:%.9g]\nplot ", all_least - 0.03 * (most - all_least + 1),
 		most + 0.03 * (most - all_least + 1));
 	for (j = 0; j < subjects.n; j++) {
-		fprintf(out, "%s$data%zu using 3:1:ytic(2) with points pt %zu ps 0.8 lw 2 lc rgb '%s' title ",
-			j ? ", " : "", j, 4 + j, colour_of(&subjects, subjects.v[j]));
+		fprintf(out, "%s$data%zu using 3:1:ytic(2) with points pt %zu ps 0.8 lw 2 \\\n",
+			j ? ", " : "", j, 4 + j);
+		fprintf(out, "lc rgb '%s' title ", line_colour(&subjects, j));
 		put_quoted(out, subjects.v[j]);
 		fprintf(out, ", $data%zu using 3:1:4:5 with xerrorbars ps 0 lc rgb '%s' notitle", j,
-			colour_of(&subjects, subjects.v[j]));
+			line_colour(&subjects, j));
 	}
 	fputc('\n', out);
 	fclose(out);

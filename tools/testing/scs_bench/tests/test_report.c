@@ -2,8 +2,8 @@
 /*
  * Tests of "report": a page of made-up results of every kind, and what can go wrong on the way.
  *
- * The figures are inventions, which the page's title says. With SCS_BENCH_PAGE=FILE the page is kept
- * there, to be looked at.
+ * The figures are inventions, which the page's title says. With SCS_BENCH_PAGE=FILE the page is
+ * kept there, to be looked at.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +38,16 @@ static int teardown(void **state)
 
 static json_t *made_up(const char *command)
 {
-	json_t *image = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "path", "/none/Image", "sha256",
-				  "0123456789abcdef0123456789abcdef", "version", "6.12.0", "compiler",
-				  "made-up clang", "args", "a=1 <b>", "config_sha256", "fedcba98");
+	json_t *image = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}",
+				  "path", "/none/Image", "sha256", "0123456789abcdef",
+				  "version", "6.12.0", "compiler", "made-up clang",
+				  "args", "a=1 <b>", "config_sha256", "fedcba98");
+	json_t *env = json_pack("{s:{s:s}, s:{s:s}, s:{s:o}, s:{s:s}}",
+				"host", "cpu", "made-up host", "qemu", "version", "made-up QEMU",
+				"images", "generic/scs", image,
+				"commands", "instructions", "made-up --command");
 
-	return results_new(command, json_pack("{s:{s:s}, s:{s:s}, s:{s:o}, s:{s:s}}", "host", "cpu",
-					      "made-up host", "qemu", "version", "made-up QEMU",
-					      "images", "generic/scs", image, "commands",
-					      "instructions", "made-up --command"), 1);
+	return results_new(command, env, 1);
 }
 
 static void put(json_t *results, const char *command)
@@ -64,8 +66,8 @@ static void put_claims(void)
 	results_verdict(r, "1: boot is <faster>", "holds", "claimed: 30 %%; measured: 31 %%");
 	results_verdict(r, "2: the same", "refuted", "claimed: at most 6 %%; measured: 9 %%");
 	results_verdict(r, "3: the same", "undecided: the interval is too wide", "measured: 9 %%");
-	results_exact(r, "generic", "upstream", "instructions, reset to init", "instructions", 734e6);
-	results_exact(r, "generic", "scs", "instructions, reset to init", "instructions", 687e6);
+	results_exact(r, "generic", "upstream", "reset to init", "instructions", 734e6);
+	results_exact(r, "generic", "scs", "reset to init", "instructions", 687e6);
 	results_against(r, "upstream");
 	results_note(r, "a note & another");
 	put(r, "claims");
@@ -116,7 +118,8 @@ static void put_memory(void)
 	for (i = 0; i < ARRAY_SIZE(modes); i++) {
 		for (j = 0; j < ARRAY_SIZE(args); j++) {
 			for (k = 0; k < ARRAY_SIZE(variants); k++) {
-				char *kernel = xasprintf("%s%s/%s", modes[i], args[j], variants[k]);
+				char *kernel = xasprintf("%s%s/%s", modes[i], args[j],
+							 variants[k]);
 
 				results_exact(r, "memory, boot", kernel, "memory in use", "bytes",
 					      5e7 * (i + 1) + 9e6 * j - 4e6 * k);
@@ -133,7 +136,9 @@ static void put_memory(void)
 static void put_load(void)
 {
 	static const char group[] = "stress, work per CPU second, per cent of the clean kernel's";
-	static const char * const kernels[] = { "none/upstream", "generic/upstream", "generic/scs" };
+	static const char * const kernels[] = {
+		"none/upstream", "generic/upstream", "generic/scs",
+	};
 	const struct estimate mean[] = { { 100, 99, 101 }, { 55, 54, 57 }, { 63, 61, 64 } };
 	json_t *r = made_up("load");
 	size_t i, k;
@@ -142,7 +147,7 @@ static void put_load(void)
 		char *name = xasprintf("stressor-%zu", i);
 
 		for (k = 0; k < ARRAY_SIZE(kernels); k++) {
-			double value = 100 - (double)k * (15 + i * 7 % 20) + (k == 2) * (20 + i % 9);
+			double value = 100.0 - k * (15 + i * 7 % 20) + (k == 2) * (20 + i % 9);
 			const struct estimate est = { value, value - 3, value + 2 };
 
 			results_derived(r, group, kernels[k], name, "%", false, &est);
@@ -196,7 +201,7 @@ static int report(const char *more)
 	return ret;
 }
 
-static char *page(void)
+static char *read_page(void)
 {
 	char *path = xasprintf("%s/page.html", dir), *text = read_file(path, NULL);
 
@@ -243,7 +248,7 @@ static void test_page(void **state)
 		more = longer;
 	}
 	assert_int_equal(report(more), EXIT_OK);
-	text = page();
+	text = read_page();
 	assert_non_null(text);
 	if (keep)
 		assert_int_equal(write_file_atomic(keep, text), 0);
@@ -284,7 +289,7 @@ static void test_subset(void **state)
 	put(r, "record");
 	assert_int_equal(report(more), EXIT_OK);
 	assert_in("1 results, 0 plots", printed);
-	text = page();
+	text = read_page();
 	assert_in("<h2 id=\"results-0\">record: generic</h2>", text);
 	free(text);
 	free(more);
@@ -328,15 +333,15 @@ static void test_no_gnuplot(void **state)
 	put_boot();
 	assert_int_equal(report_with("another", "", more), EXIT_FAILED);
 	assert_in("gnuplot-nox", printed);
-	assert_null(page());
+	assert_null(read_page());
 	assert_int_equal(report_with("gnuplot", "#!/bin/sh\necho no such terminal\nexit 1\n", more),
 			 EXIT_FAILED);
 	assert_in("exited with status 1", printed);
 	assert_in("plot.log", printed);
-	assert_null(page());
+	assert_null(read_page());
 	assert_int_equal(report_with("gnuplot", "#!/bin/sh\n", more), EXIT_FAILED);
 	assert_in("gnuplot wrote no ", printed);
-	assert_null(page());
+	assert_null(read_page());
 	free(more);
 }
 
