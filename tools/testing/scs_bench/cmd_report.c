@@ -60,7 +60,7 @@ static const char style[] =
 	"h2,h3,figcaption{break-after:avoid}figure,tr{break-inside:avoid}\n"
 	"figure{width:48%;margin:.4rem 1% .4rem 0}figcaption{font-size:8pt}.wide{overflow:visible}\n"
 	"table{font-size:7.5pt}th,td{padding:.1rem .35rem}thead{display:table-header-group}\n"
-	"code{font-size:7pt}nav,details{display:none}}\n";
+	"code{font-size:7pt}nav,.screen{display:none}body{orphans:1;widows:1}}\n";
 
 static void usage(FILE *out)
 {
@@ -345,9 +345,12 @@ static void put_name(FILE *out, const json_t *results, const char *group, const 
 {
 	const json_t *f = any_figure(results, group, name);
 	json_t *noise = results_find_noise(results, group, name);
-	const char *unit = results_text(f, "unit");
+	const char *unit = results_text(f, "unit"), *text = name;
 
-	put_html(out, name);
+	/* A part of what stands above is indented. */
+	for (; *text == ' '; text++)
+		fputs("&nbsp;", out);
+	put_html(out, text);
 	if (*unit && strcmp(unit, "%") && strstr(name, unit) != name)
 		fprintf(out, ", %s", unit);
 	if (noise)
@@ -570,7 +573,7 @@ static void put_configs(struct page *page)
 
 	if (!page->configs.n)
 		return;
-	fputs("<h2 id=\"configs\">Configurations</h2>\n"
+	fputs("<section class=\"screen\">\n<h2 id=\"configs\">Configurations</h2>\n"
 	      "<p>By their SHA-256; on paper they are left out.</p>\n", page->out);
 	for (i = 0; i < page->configs.n; i++) {
 		const char *image = page->images.v[i], *slash = strrchr(image, '/');
@@ -591,6 +594,7 @@ static void put_configs(struct page *page)
 		free(hash);
 		free(path);
 	}
+	fputs("</section>\n", page->out);
 }
 
 static void put_contents(FILE *out, json_t * const *all, size_t n)

@@ -16,8 +16,9 @@
 #define WIDTH		500
 #define BAR_HEIGHT	26
 #define DOT_HEIGHT	16
-/* An axis and its label. */
-#define FRAME_HEIGHT	80
+/* An axis with its label, and the same with the margin at the top. */
+#define AXIS_HEIGHT	50
+#define FRAME_HEIGHT	65
 /* A line of the legend: one below the other, as gnuplot misjudges what fits side by side. */
 #define LEGEND_HEIGHT	19
 #define LINES_HEIGHT	290
@@ -129,20 +130,26 @@ static void begin_plot(FILE *out, unsigned int height)
 	      "rgb(s) = int('0x'.s[2:7])\n", out);
 }
 
-static void put_legend(FILE *out)
+/* In its own room at the bottom: gnuplot lets it run into the axis otherwise. */
+static void put_legend(FILE *out, size_t lines, unsigned int height)
 {
-	fputs("set key bmargin left vertical maxcols 1 Left reverse noenhanced samplen 2\n", out);
+	double top = (double)(LEGEND_HEIGHT * lines) / height;
+
+	fprintf(out, "set bmargin at screen %.4f\n", top + (double)AXIS_HEIGHT / height);
+	fprintf(out, "set key at screen 0.04, screen %.4f left top ", top);
+	fputs("vertical maxcols 1 Left reverse noenhanced samplen 2\n", out);
 }
 
 /* A row for each of @n kernels or names, the first on top, and @legend lines below. */
 static void begin_rows(FILE *out, size_t n, unsigned int row_height, size_t legend,
 		       const char *label)
 {
-	begin_plot(out, FRAME_HEIGHT + LEGEND_HEIGHT * legend + row_height * n);
+	unsigned int height = FRAME_HEIGHT + LEGEND_HEIGHT * legend + row_height * n;
+
+	begin_plot(out, height);
 	fputs("set grid xtics lc rgb '#dddddd'\nset ytics scale 0\n", out);
 	fprintf(out, "set yrange [%zu.5:-0.5]\n", n - 1);
-	if (legend)
-		put_legend(out);
+	put_legend(out, legend, height);
 	fputs("set xlabel ", out);
 	put_quoted(out, label);
 	fputc('\n', out);
@@ -373,7 +380,7 @@ char *plot_depths(const json_t *results, const char *group, const char *line)
 	}
 	fputs("set grid ytics lc rgb '#dddddd'\nset yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\n"
 	      "set xlabel 'depth of the trace, frames'\n", out);
-	put_legend(out);
+	put_legend(out, subjects.n, LINES_HEIGHT + LEGEND_HEIGHT * subjects.n);
 	fputs("set ylabel ", out);
 	put_quoted(out, unit);
 	fputs("\nplot ", out);
