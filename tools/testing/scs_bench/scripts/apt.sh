@@ -159,3 +159,32 @@ write_apt_config()
 		CONF
 	} >"$APT/apt.conf"
 }
+
+# fetch_arm64 DEBS LOG PACKAGE...
+# Downloads packages for arm64 and what they need to DEBS, as if for a machine
+# with nothing installed. DEBS is there when all of it is.
+fetch_arm64()
+{
+	local debs=$1 log=$2 candidate
+
+	shift 2
+	command -v apt-get >/dev/null ||
+		die "this machine has no apt, so the guest's packages can't be had: run it on Debian or a relative"
+	# shellcheck source=/dev/null
+	codename=$(. /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_CODENAME:-}") ||
+		die "this is not Debian, so the guest's packages can't be had"
+	write_apt_config '' arm64
+	export APT_CONFIG=$APT/apt.conf
+	step "apt lists of $codename for arm64, for this use only"
+	run_logged "apt-get update (private)" "$log" '' apt-get update
+	candidate=$(apt-cache madison "$1")
+	[ -n "$candidate" ] ||
+		die "no entry in /etc/apt/sources.list* serves Debian's '$codename main' for arm64. Add the usual Debian entry. See $log"
+	step "download $* and what they need"
+	run_logged "apt-get download (private)" "$log" '' \
+		apt-get install -y --download-only --no-install-recommends "$@"
+	unset APT_CONFIG
+	rm -rf "$APT/archives/partial" "$APT/archives/lock" "$debs"
+	mv "$APT/archives" "$debs"
+	rm -rf "$APT"
+}

@@ -20,7 +20,7 @@ BENCH=$TOP/tools/testing/scs_bench
 GUEST=$BUILD/guest/$KVER
 IMAGE=$GUEST/rootfs.ext4
 ROOT=$GUEST/root
-DEBS=$BUILD/guest/debs
+DEBS=$BUILD/guest/load-debs
 APT=$BUILD/guest/apt
 INIT=$BUILD/initramfs/$KVER/init/init
 SOURCE=$BUILD/linux/$KVER/pristine
@@ -42,32 +42,6 @@ fingerprint()
 {
 	cat "${BASH_SOURCE[0]}" "$BENCH"/load/* "$INIT" "$BUILD/linux/$KVER/source.id"
 	(cd "$DEBS" && ls)
-}
-
-download()
-{
-	local candidate
-
-	command -v apt-get >/dev/null ||
-		die "this machine has no apt, so the guest's packages can't be had: run it on Debian or a relative"
-	# shellcheck source=/dev/null
-	codename=$(. /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_CODENAME:-}") ||
-		die "this is not Debian, so the guest's packages can't be had"
-	write_apt_config '' arm64
-	export APT_CONFIG=$APT/apt.conf
-	step "apt lists of $codename for arm64, for this use only"
-	run_logged "apt-get update (private)" "$LOG" '' apt-get update
-	candidate=$(apt-cache madison stress-ng)
-	[ -n "$candidate" ] ||
-		die "no entry in /etc/apt/sources.list* serves Debian's '$codename main' for arm64. Add the usual Debian entry. See $LOG"
-	step "download $PACKAGES and what they need"
-	# shellcheck disable=SC2086 # a list of words
-	run_logged "apt-get download (private)" "$LOG" '' \
-		apt-get install -y --download-only --no-install-recommends $PACKAGES
-	unset APT_CONFIG
-	rm -rf "$DEBS"
-	mv "$APT/archives" "$DEBS"
-	rm -rf "$DEBS/partial" "$DEBS/lock" "$APT"
 }
 
 unpack()
@@ -130,7 +104,8 @@ plan 5
 "$SCRIPTS/host.sh" initramfs "$KVER"
 lock guest
 mkdir -p "$GUEST"
-[ -d "$DEBS" ] || download
+# shellcheck disable=SC2086 # a list of words
+[ -d "$DEBS" ] || fetch_arm64 "$DEBS" "$LOG" $PACKAGES
 stamp=$(fingerprint | hash_of_stdin)
 if [ "$(cat "$IMAGE.stamp" 2>/dev/null)" = "$stamp" ]; then
 	say "guest: $IMAGE is up to date"

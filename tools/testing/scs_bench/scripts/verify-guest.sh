@@ -2,52 +2,28 @@
 # SPDX-License-Identifier: GPL-2.0
 # Makes build/initramfs/verify.cpio: stress-ng and busybox for arm64, out of Debian packages, for test-verify.sh.
 #
-# The packages come from where this machine's own apt takes them, but are looked
-# up and unpacked in build/guest/ without installing anything. Does nothing when
-# all is there.
+# The packages are unpacked in build/guest/verify/, nothing is installed. Does
+# nothing when all is there.
 
 # shellcheck source=tools/testing/scs_bench/scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tools/testing/scs_bench/scripts/apt.sh
+. "$SCRIPTS/apt.sh"
 
-GUEST=$BUILD/guest
+GUEST=$BUILD/guest/verify
+DEBS=$GUEST/debs
+APT=$BUILD/guest/apt
 INIT=$TOP/tools/testing/scs_bench/guest/verify-init
 OUT=$BUILD/initramfs/verify.cpio
 PROGRAMS="usr/bin/stress-ng bin/busybox"
 
-# apt with a state and a cache of its own, for arm64 alone.
-write_apt_conf()
+unpack()
 {
-	mkdir -p "$GUEST/apt/state/lists/partial" "$GUEST/apt/cache/archives/partial"
-	: >"$GUEST/apt/status"
-	cat >"$GUEST/apt.conf" <<-EOT
-	APT::Architecture "arm64";
-	APT::Architectures { "arm64"; };
-	APT::Install-Recommends "false";
-	APT::Sandbox::User "root";
-	Acquire::Languages "none";
-	Acquire::Retries "3";
-	Dir::State "$GUEST/apt/state";
-	Dir::State::status "$GUEST/apt/status";
-	Dir::Cache "$GUEST/apt/cache";
-	EOT
-	export APT_CONFIG=$GUEST/apt.conf
-}
+	local deb
 
-fetch()
-{
-	local packages
-
-	write_apt_conf
-	run_logged "apt-get update" "$BUILD/log/guest-update.log" '' apt-get update
-	packages=$(apt-get -s install stress-ng busybox-static | awk '$1 == "Inst" { print $2 }')
-	[ -n "$packages" ] || die "apt finds no stress-ng and busybox-static for arm64: see $BUILD/log/guest-update.log"
-	rm -rf "$GUEST/debs" "$GUEST/unpacked"
-	mkdir -p "$GUEST/debs" "$GUEST/unpacked"
-	cd "$GUEST/debs" || die "no $GUEST/debs"
-	# shellcheck disable=SC2086 # a list of words
-	run_logged "apt-get download" "$BUILD/log/guest-download.log" '' apt-get download $packages
-	cd "$TOP" || die "no $TOP"
-	for deb in "$GUEST"/debs/*.deb; do
+	rm -rf "$GUEST/unpacked"
+	mkdir -p "$GUEST/unpacked"
+	for deb in "$DEBS"/*.deb; do
 		dpkg-deb -x "$deb" "$GUEST/unpacked"
 	done
 	touch "$GUEST/unpacked.done"
@@ -91,10 +67,12 @@ pack()
 	mv "$OUT.tmp" "$OUT"
 }
 
-plan 1
+plan 3
 lock guest
 [ -n "${SCS_STEP:-}" ] || step "guest"
-[ -e "$GUEST/unpacked.done" ] || fetch
+mkdir -p "$GUEST"
+[ -d "$DEBS" ] || fetch_arm64 "$DEBS" "$BUILD/log/guest-verify.log" stress-ng busybox-static
+[ -e "$GUEST/unpacked.done" ] || unpack
 if [ ! -e "$OUT" ] || [ "$INIT" -nt "$OUT" ] || [ "${BASH_SOURCE[0]}" -nt "$OUT" ]; then
 	make_root
 	pack
