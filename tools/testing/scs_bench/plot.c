@@ -356,9 +356,10 @@ static void put_points(FILE *out, const json_t *results, const char *group, cons
 char *plot_depths(const json_t *results, const char *group, const char *line)
 {
 	struct strv subjects = { 0 };
+	unsigned int depth, least = ~0U, most = 0;
 	size_t i, j, size, points = 0;
 	const char *unit = "";
-	unsigned int depth;
+	bool interval = false;
 	char *script = NULL;
 	FILE *out;
 	json_t *f;
@@ -371,25 +372,30 @@ char *plot_depths(const json_t *results, const char *group, const char *line)
 		put_points(out, results, group, subjects.v[j], line, &points);
 		fputs("END\n", out);
 	}
-	fputs("set logscale x 2\nset xrange [*:*] noextend\nset xtics ()\n", out);
+	fputs("set logscale x 2\nset xtics ()\n", out);
 	json_array_foreach(json_object_get(results, "figures"), i, f) {
 		if (!point_of(f, group, NULL, line, &depth))
 			continue;
 		unit = results_text(f, "unit");
+		interval |= !!json_object_get(f, "interval");
+		least = depth < least ? depth : least;
+		most = depth > most ? depth : most;
 		fprintf(out, "set xtics add (\"%u\" %u)\n", depth, depth);
 	}
+	fprintf(out, "set xrange [%g:%g]\n", 0.9 * least, 1.1 * most);
 	fputs("set grid ytics lc rgb '#dddddd'\nset yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\n"
 	      "set xlabel 'depth of the trace, frames'\n", out);
 	put_legend(out, subjects.n, LINES_HEIGHT + LEGEND_HEIGHT * subjects.n);
 	fputs("set ylabel ", out);
 	put_quoted(out, unit);
 	fputs("\nplot ", out);
+	for (j = 0; interval && j < subjects.n; j++)
+		fprintf(out, "$data%zu using 1:2:3:4 with yerrorbars ps 0 lc rgb '%s' notitle, ",
+			j, line_colour(&subjects, j));
 	for (j = 0; j < subjects.n; j++) {
 		fprintf(out, "%s$data%zu using 1:2 with linespoints lw 2 pt %zu lc rgb '%s' title ",
 			j ? ", " : "", j, 4 + j, line_colour(&subjects, j));
 		put_quoted(out, subjects.v[j]);
-		fprintf(out, ", $data%zu using 1:2:3:4 with yerrorbars ps 0 lc rgb '%s' notitle", j,
-			line_colour(&subjects, j));
 	}
 	fputc('\n', out);
 	fclose(out);
