@@ -208,7 +208,8 @@ static int put_plot(struct page *page, char *script, const char *what)
 	return ret;
 }
 
-static const char *unit_of(const json_t *results, const char *group, const char *name)
+/* The first figure of that name, whichever kernel's. */
+static const json_t *any_figure(const json_t *results, const char *group, const char *name)
 {
 	json_t *f;
 	size_t i;
@@ -216,8 +217,8 @@ static const char *unit_of(const json_t *results, const char *group, const char 
 	json_array_foreach(json_object_get(results, "figures"), i, f)
 		if (!strcmp(results_text(f, "group"), group) &&
 		    !strcmp(results_text(f, "name"), name))
-			return results_text(f, "unit");
-	return "";
+			return f;
+	return NULL;
 }
 
 /* Dots for what is too much for bars; what stands for all of it is a bar. */
@@ -272,11 +273,12 @@ static int put_plots(struct page *page, const json_t *results, const char *group
 		ret = put_plot(page, plot_stack(results, group), group);
 	/* Worth a picture is what is measured in something. */
 	for (i = 0; i < names.n; i++) {
+		const json_t *f = any_figure(results, group, names.v[i]);
 		char *line = plot_line_of(names.v[i], &depth);
 
 		if (line)
 			strv_add_once(&lines, line);
-		else if (names.v[i][0] != ' ' && *unit_of(results, group, names.v[i]))
+		else if (names.v[i][0] != ' ' && *results_text(f, "unit"))
 			strv_add(&bars, "%s", names.v[i]);
 		free(line);
 	}
@@ -325,19 +327,6 @@ static void put_cell(FILE *out, const json_t *f)
 		fprintf(out, "<small>%+.2f %%</small>",
 			100 * json_number_value(json_object_get(against, "relative")));
 	fputs("</td>", out);
-}
-
-/* The first figure of that name, whichever kernel's. */
-static const json_t *any_figure(const json_t *results, const char *group, const char *name)
-{
-	json_t *f;
-	size_t i;
-
-	json_array_foreach(json_object_get(results, "figures"), i, f)
-		if (!strcmp(results_text(f, "group"), group) &&
-		    !strcmp(results_text(f, "name"), name))
-			return f;
-	return NULL;
 }
 
 /* A figure's name, with its unit, and with the machine's noise where that has a say. */
