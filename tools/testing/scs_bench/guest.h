@@ -31,7 +31,7 @@ struct guest {
 
 #define GUEST_HELP \
 	"  --modes LIST     KASAN modes, separated by commas, or all\n" \
-	"  --variants LIST  variants: upstream, null (no traces), fallback (the collector off),\n" \
+	"  --variants LIST  variants: upstream, null (no traces), fallback (walks alone),\n" \
 	"                   scs\n" \
 	"  --args LIST      sets of kernel arguments, separated by commas; plain is the empty one\n"
 

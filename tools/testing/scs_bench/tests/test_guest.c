@@ -265,7 +265,7 @@ static void test_micro(void **state)
 	assert_true(value("generic: stack_trace_save()", "upstream", "depth 16") == 200);
 	assert_true(value("generic: stack_trace_save()", "scs", "depth 16") == 40);
 	assert_true(value("generic: stack_trace_save()", "fallback", "depth 16") == 40);
-	/* Of the two kernels from one image, one has the collector off, in both its runs. */
+	/* Of the two kernels from one image, one walks frame records alone, in both its runs. */
 	assert_int_equal(runs_with("generic-scs-load", "scs_trace=walk"), 2);
 	assert_int_equal(runs_with("generic-scs-load", "scs_bench=micro"), 4);
 	free(cheap);
