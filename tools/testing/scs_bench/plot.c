@@ -17,8 +17,8 @@
 #define BAR_HEIGHT	26
 #define DOT_HEIGHT	16
 /* An axis with its label, and the same with the margin at the top. */
-#define AXIS_HEIGHT	50
-#define FRAME_HEIGHT	65
+#define AXIS_HEIGHT	58
+#define FRAME_HEIGHT	73
 /* A line of the legend: one below the other, as gnuplot misjudges what fits side by side. */
 #define LEGEND_HEIGHT	19
 #define LINES_HEIGHT	290

@@ -5,6 +5,7 @@
  * The figures are inventions, which the page's title says. With SCS_BENCH_PAGE=FILE the page is
  * kept there, to be looked at.
  */
+#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -227,6 +228,41 @@ static void assert_no_rest(void)
 	free(line);
 }
 
+#define PLOT		"<img src=\"data:image/svg+xml;base64,"
+
+/* Labels that a plot cuts off are those below its edge. */
+static void assert_labels_inside(const char *text)
+{
+	const char *from = text, *end, *at;
+	char *svg;
+	double x, y, height;
+	size_t labels = 0;
+	int len;
+
+	while ((from = strstr(from, PLOT))) {
+		from += strlen(PLOT);
+		end = strchr(from, '"');
+		assert_non_null(end);
+		svg = calloc(1, end - from + 1);
+		assert_non_null(svg);
+		len = EVP_DecodeBlock((unsigned char *)svg, (const unsigned char *)from,
+				      end - from);
+		assert_true(len > 0);
+		at = strstr(svg, "height=\"");
+		assert_non_null(at);
+		assert_int_equal(sscanf(at, "height=\"%lf\"", &height), 1);
+		for (at = svg; (at = strstr(at, "translate(")); at++) {
+			if (sscanf(at, "translate(%lf,%lf)", &x, &y) != 2)
+				continue;
+			labels++;
+			if (y > height - 2)
+				fail_msg("a label at %g of %g", y, height);
+		}
+		free(svg);
+	}
+	assert_true(labels > 0);
+}
+
 static void test_page(void **state)
 {
 	static const char * const all[] = {
@@ -254,7 +290,7 @@ static void test_page(void **state)
 		assert_int_equal(write_file_atomic(keep, text), 0);
 	/* wall, parts; instructions; a mean and three parts of the dots; two; by depth two each */
 	assert_in("5 results, 13 plots", printed);
-	assert_int_equal(count(text, "<img src=\"data:image/svg+xml;base64,"), 13);
+	assert_int_equal(count(text, PLOT), 13);
 	/* the page needs nothing beside itself */
 	assert_int_equal(count(text, "src="), 13);
 	assert_int_equal(count(text, "<link"), 0);
@@ -273,6 +309,7 @@ static void test_page(void **state)
 	assert_in("noise: not measured", text);
 	assert_in("81..95 of 95", text);
 	assert_in("(not there any more)", text);
+	assert_labels_inside(text);
 	assert_no_rest();
 	free(text);
 	free(more);
