@@ -486,7 +486,7 @@ int main(int argc, char **argv)
 	shim_irq_handler = pending;
 	printf("# --stride %u --seed %u\n", stride, seed);
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		if (cases[i].evict ? !d->copy : evict_only)
+		if ((cases[i].evict && !d->copy) || (!cases[i].evict && evict_only))
 			continue;
 		/* An NMI can't evict. */
 		for (int hardirq = cases[i].evict; hardirq < 2; hardirq++)
