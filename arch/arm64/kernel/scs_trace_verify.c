@@ -199,10 +199,10 @@ static unsigned int entries_unwound(const struct pt_regs *regs, unsigned long pc
  * Return: how many entries the walk must miss, or 0 where there is no proof that
  * it must miss any. Any context.
  */
-unsigned int arch_scs_trace_extra(struct task_struct *tsk,
-				  const unsigned long *at,
-				  const unsigned long *base,
-				  enum scs_trace_verdict *verdict)
+unsigned int __kprobes arch_scs_trace_extra(struct task_struct *tsk,
+					    const unsigned long *at,
+					    const unsigned long *base,
+					    enum scs_trace_verdict *verdict)
 {
 	const struct pt_regs *regs = interrupted_regs(tsk, at);
 	unsigned int ahead, unwound;
@@ -229,4 +229,3 @@ unsigned int arch_scs_trace_extra(struct task_struct *tsk,
 		*verdict = SCS_TRACE_EXPLAINED_RECORD;
 	return unwound;
 }
-NOKPROBE_SYMBOL(arch_scs_trace_extra);

@@ -186,9 +186,8 @@ again:
 
 	if (unlikely(fp == even))
 		return NULL;
-	if (p == end) {
+	if (p == end)
 		*p++ = walk_read(fp, &odd);
-	}
 	if (unlikely(walk_misaligned(bits)))
 		return NULL;
 	return p;
