@@ -122,7 +122,7 @@ static void (*const ways[])(struct shot *s) = {
 /* One call instruction for both, or their first entries would differ. */
 static noinline void shoot(struct shot *s)
 {
-	int i, nr = NR_WAYS;
+	int i;
 
 	if (atomic_cmpxchg(&s->armed, 1, 0) != 1)
 		return;
@@ -131,8 +131,8 @@ static noinline void shoot(struct shot *s)
 	s->in_place = preempt_count() | softirq_count();
 	s->cpu = raw_smp_processor_id();
 	s->where = current;
-	for (i = 0; i < nr; i++) {
-		OPTIMIZER_HIDE_VAR(nr);
+	for (i = 0; i < NR_WAYS; i++) {
+		OPTIMIZER_HIDE_VAR(i);
 		ways[i](s);
 	}
 	/* Pairs with the acquire in was_taken(). */

@@ -135,12 +135,12 @@ static int (*const ways[])(struct capture *c, unsigned long *store) = {
 /* One call instruction for all three, or their first entries would differ. */
 static noinline void take(struct capture *c)
 {
-	int i, nr = NR_WAYS;
+	int i;
 
 	c->in_place = preempt_count() | softirq_count();
 	c->where = current;
-	for (i = 0; i < nr; i++) {
-		OPTIMIZER_HIDE_VAR(nr);
+	for (i = 0; i < NR_WAYS; i++) {
+		OPTIMIZER_HIDE_VAR(i);
 		c->nr[i] = ways[i](c, c->entries[i]);
 	}
 	c->cut = filter_irq_stacks(c->entries[VIA_SCS], max(c->nr[VIA_SCS], 0));

@@ -122,11 +122,11 @@ static int (*const ways[])(struct capture *c, unsigned long *store) = {
 /* One call instruction for all, or their first entries would differ. */
 static noinline notrace void take(struct capture *c)
 {
-	int i, nr = NR_WAYS;
+	int i;
 
 	c->in_place = preempt_count() | softirq_count();
-	for (i = 0; i < nr; i++) {
-		OPTIMIZER_HIDE_VAR(nr);
+	for (i = 0; i < NR_WAYS; i++) {
+		OPTIMIZER_HIDE_VAR(i);
 		c->nr[i] = ways[i](c, c->entries[i]);
 	}
 	complete(&c->done);

@@ -721,10 +721,10 @@ static depot_stack_handle_t (*const ways[])(struct capture *c) = {
 /* One call instruction for both, or their first entries would differ. */
 static noinline void take_both(struct capture *c)
 {
-	int i, nr = NR_WAYS;
+	int i;
 
-	for (i = 0; i < nr; i++) {
-		OPTIMIZER_HIDE_VAR(nr);
+	for (i = 0; i < NR_WAYS; i++) {
+		OPTIMIZER_HIDE_VAR(i);
 		c->handle[i] = ways[i](c);
 	}
 }
