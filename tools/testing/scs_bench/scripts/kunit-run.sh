@@ -12,7 +12,7 @@
 # the names of a later one end with "-try2" and so on. KUNIT_IMAGE and KUNIT_BASE
 # are another image, of any MODE, and where its results go instead; KUNIT_INITRD is
 # another initramfs, KUNIT_BIOS firmware to start with, KUNIT_APPEND further arguments
-# for the kernel.
+# for the kernel, KUNIT_TIMEOUT how many seconds it may take (600).
 #
 # A kernel that did not get to its end, or died under a test, has no results.
 
@@ -36,7 +36,7 @@ base=$BUILD/check/$MODE-$VARIANT-${GLOB//[^A-Za-z0-9_]/}-${CPUS}cpu${KUNIT_CPU:+
 [ "$TRY" -eq 1 ] || base+=-try$TRY
 base=${KUNIT_BASE:-$base}
 # A kernel that hangs must not hang the tests. The suites take a minute or two.
-TIMEOUT=600
+TIMEOUT=${KUNIT_TIMEOUT:-600}
 
 # An invalid free of what no slab cache holds makes sw_tags' kasan_complete_mode_report_info()
 # look for address NULL among the entries of its ring. Unused ones match a pointer with tag 0,
@@ -52,7 +52,7 @@ run_logged "boot $MODE-$VARIANT, $GLOB, $CPUS CPU" "$base.run" '' \
 	"$BUILD/host/scs_bench" run --qemu "$QEMU" \
 	--image "${KUNIT_IMAGE:-$BUILD/images/$KVER/$MODE-$VARIANT-test/Image}" \
 	--initrd "${KUNIT_INITRD:-$BUILD/initramfs/$KVER/initramfs.cpio}" --init boot \
-	--log "$base.log" --cpus "$CPUS" --timeout $TIMEOUT --expect "scs_bench: done" \
+	--log "$base.log" --cpus "$CPUS" --timeout "$TIMEOUT" --expect "scs_bench: done" \
 	${KUNIT_CPU:+--cpu "$KUNIT_CPU"} ${KUNIT_BIOS:+--bios "$KUNIT_BIOS"} \
 	--append "$append"
 
