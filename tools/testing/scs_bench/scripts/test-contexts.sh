@@ -155,7 +155,8 @@ scs_trace: results by context and kernel kind
 How each case of the KUnit suites ended in each kind of kernel, made by \`\`make check-all\`\` (group
 \`\`contexts\`\`) with Linux $(cat "$TREE"/obj-context-*/include/config/kernel.release | head -n 1).
 A kind is booted several times: with different numbers of CPUs, with pseudo-NMIs and, \`\`scs\`\`, by
-EFI firmware. A case passed if it failed in none of these and passed in one.
+EFI firmware. A case passed if it failed in none of these and passed in one. A dash: that kernel was
+built without the case.
 
 EOT
 	for kind; do
