@@ -169,10 +169,10 @@ EOT
 plan $(($# + 1))
 if [ -z "${CONTEXT_TREE:-}" ]; then
 	step_script "source" "$SCRIPTS/source.sh" "$KVER"
+	lock "linux-$KVER"
 else
 	step "source: $TREE"
 fi
-lock "linux-$KVER"
 for kind; do
 	step "kind $kind"
 	build_kind "$kind"

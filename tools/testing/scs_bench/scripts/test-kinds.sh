@@ -256,12 +256,12 @@ test_judging()
 plan $(($# + 2))
 if [ -z "${KIND_TREE:-}" ]; then
 	step_script "source" "$SCRIPTS/source.sh" "$KVER"
+	lock "linux-$KVER"
 else
 	step "source: $TREE"
 fi
 step "how consoles are judged"
 test_judging
-lock "linux-$KVER"
 for kind; do
 	step "kind $kind"
 	build_kind "$kind"
