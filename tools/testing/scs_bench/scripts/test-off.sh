@@ -6,7 +6,7 @@
 #
 # Compared are the objects of variant upstream in the patched tree, with the
 # test suites in, that were compiled from any file that overlay or patches
-# change or add; with `all` the whole kernel image instead.
+# change or add; with `all` those of the whole kernel, and how they are linked.
 
 # shellcheck source=tools/testing/scs_bench/scripts/testlib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/testlib.sh"
@@ -93,6 +93,45 @@ check_configs()
 	fi
 }
 
+# linked DIR: the whole kernel's objects, in the order in which they are linked.
+linked()
+{
+	local archive
+
+	for archive in vmlinux.a lib/lib.a arch/arm64/lib/lib.a; do
+		(cd "$1" && "llvm-ar$LLVM_SUFFIX" t "$archive")
+	done
+}
+
+# An image is its objects, in their order, as the linker's script puts them together. (The images
+# themselves differ, since the symbol table has names of initcalls that tell their line.)
+check_link()
+{
+	local name="the same objects are linked in the same order"
+
+	if diff <(linked "$THEIRS") <(linked "$OURS") &&
+		cmp "$THEIRS/arch/arm64/kernel/vmlinux.lds" "$OURS/arch/arm64/kernel/vmlinux.lds"; then
+		pass "$MODE: $name"
+	else
+		fail "$MODE: $name"
+	fi
+}
+
+check_objects()
+{
+	local object
+
+	for object in "${objects[@]}"; do
+		if [ ! -f "$THEIRS/$object" ]; then
+			fail "$MODE: $object" "the unmodified source makes no such object"
+		elif same_object "$THEIRS/$object" "$OURS/$object"; then
+			pass "$MODE: $object"
+		else
+			fail "$MODE: $object" "differs in: $(differing_parts "$THEIRS/$object" "$OURS/$object")"
+		fi
+	done
+}
+
 # One changed byte of code must not go unnoticed.
 check_self()
 {
@@ -129,13 +168,11 @@ check_configs
 
 if [ -n "$ALL" ]; then
 	run_logged "$MODE, unmodified" "$LOG-pristine.log" "$KBUILD_OBJECT" "${KMAKE[@]}" Image
-	name="$MODE: the whole image is that of the unmodified source"
-	if cmp "$THEIRS/arch/arm64/boot/Image" "$OURS/arch/arm64/boot/Image"; then
-		pass "$name"
-	else
-		fail "$name"
-	fi
-	finish "off, whole image"
+	mapfile -t objects < <(linked "$THEIRS")
+	step "compare ${#objects[@]} objects"
+	check_link
+	check_objects
+	finish "off, whole kernel"
 fi
 
 mapfile -t objects < <(dependents)
@@ -145,14 +182,6 @@ run_logged "$MODE, unmodified: ${#objects[@]} objects" "$LOG-pristine.log" "$KBU
 	"${KMAKE[@]}" "${objects[@]}"
 
 step "compare ${#objects[@]} objects"
-for object in "${objects[@]}"; do
-	if [ ! -f "$THEIRS/$object" ]; then
-		fail "$MODE: $object" "the unmodified source makes no such object"
-	elif same_object "$THEIRS/$object" "$OURS/$object"; then
-		pass "$MODE: $object"
-	else
-		fail "$MODE: $object" "differs in: $(differing_parts "$THEIRS/$object" "$OURS/$object")"
-	fi
-done
+check_objects
 check_self "$THEIRS/kernel/stacktrace.o"
 finish off
