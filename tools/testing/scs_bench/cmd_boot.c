@@ -41,6 +41,8 @@ static void usage(FILE *out)
 	      "                   separated by commas; plain is the empty one, all is\n"
 	      "                   plain,page_owner=on,page_poison=1,page_owner=on page_poison=1\n"
 	      "  --append ARGS    more kernel arguments for all\n"
+	      "  --load-images    boot the images that micro and load boot (built with LOAD=1); those\n"
+	      "                   have what page_poison=1 needs\n"
 	      "  --count LIST     kernel functions to count calls of, or none\n"
 	      "                   (" SAVE_FUNCTIONS ")\n"
 	      "  --initcalls N    show the N initcalls that differ most; 0 for none (10)\n"
@@ -110,6 +112,9 @@ static int take_option(void *ctx, int opt, const char *arg)
 			break;
 		bench_err("--initcalls %s: give a whole number from 0 to 1000", arg);
 		return EXIT_UNUSABLE;
+	case 'L':
+		opts->session.suffix = LOAD_SUFFIX;
+		break;
 	case 'W':
 		opts->no_wall = true;
 		break;
@@ -135,6 +140,7 @@ int boot_parse_args(int argc, char **argv, struct boot_options *opts)
 		{ "append", required_argument, NULL, 'a' },
 		{ "count", required_argument, NULL, 'c' },
 		{ "initcalls", required_argument, NULL, 'n' },
+		{ "load-images", no_argument, NULL, 'L' },
 		{ "no-wall", no_argument, NULL, 'W' },
 		{ 0 }
 	};

@@ -473,7 +473,7 @@ int cmd_load(int argc, char **argv)
 	struct session *s = &l.guest.session;
 	int ret;
 
-	guest_init(&l.guest, "load", "-load", "generic", "upstream,scs", "plain,page_owner=on");
+	guest_init(&l.guest, "load", LOAD_SUFFIX, "generic", "upstream,scs", "plain,page_owner=on");
 	l.guest.clean = xstrdup("none/upstream");
 	s->opts.timeout = 3600;
 	s->opts.runs = 3;

@@ -352,7 +352,7 @@ int cmd_micro(int argc, char **argv)
 	struct session *s = &m.guest.session;
 	int ret;
 
-	guest_init(&m.guest, "micro", "-load", "generic", "upstream,fallback,scs",
+	guest_init(&m.guest, "micro", LOAD_SUFFIX, "generic", "upstream,fallback,scs",
 		   "plain,page_owner=on");
 	ret = common_parse(&s->opts, &command, argc, argv, &m);
 	if (!ret) {

@@ -36,18 +36,20 @@ static int check_args(const struct kernel *k)
 	static const struct {
 		const char *arg;
 		const char *option;
+		const char *advice;
 	} needs[] = {
-		{ "page_owner=on", "CONFIG_PAGE_OWNER" },
-		{ "page_poison=1", "CONFIG_PAGE_POISONING" },
-		{ "scs_trace=walk", "CONFIG_SCS_TRACE" },
+		{ "page_owner=on", "CONFIG_PAGE_OWNER", "set it in the kernel's configuration" },
+		{ "page_poison=1", "CONFIG_PAGE_POISONING",
+		  "boot images built with LOAD=1 (boot --load-images)" },
+		{ "scs_trace=walk", "CONFIG_SCS_TRACE", "boot variant scs with it" },
 	};
 	size_t i;
 
 	for (i = 0; k->config && i < ARRAY_SIZE(needs); i++) {
 		if (!strstr(k->args, needs[i].arg) || config_has(k->config, needs[i].option))
 			continue;
-		bench_err("%s has no %s, so %s would do nothing: set it in configs/base.config and build the image again, or leave that argument out",
-			  k->image, needs[i].option, needs[i].arg);
+		bench_err("%s has no %s, so %s would do nothing: %s, or leave that argument out",
+			  k->image, needs[i].option, needs[i].arg, needs[i].advice);
 		return EXIT_UNUSABLE;
 	}
 	return EXIT_OK;

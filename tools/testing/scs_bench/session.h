@@ -17,6 +17,9 @@
 
 #define ALL_MODES "none,generic,sw_tags,hw_tags"
 
+/* What the directories of images built with LOAD=1 end in. */
+#define LOAD_SUFFIX	"-load"
+
 /**
  * struct kernel - a kernel, and how it is booted
  * @name: unique, of its group and subject

@@ -236,6 +236,7 @@ static void test_matrix(void **state)
 	char *more = xasprintf("--args plain,page_owner=on --variants upstream --no-wall %s%s%s",
 			       "--image mine=", dir, "/generic-scs/Image");
 	json_t *json;
+	char *path;
 
 	(void)state;
 	put("generic-upstream/config", "CONFIG_PAGE_OWNER=y\n");
@@ -250,6 +251,18 @@ static void test_matrix(void **state)
 	/* an argument that the kernel does not know would measure nothing */
 	assert_int_equal(run("good", "--args page_poison=1"), EXIT_UNUSABLE);
 	assert_printed("CONFIG_PAGE_POISONING");
+	assert_printed("--load-images");
+	/* those with the argument's option are images of their own */
+	assert_int_equal(run("good", "--args page_poison=1 --load-images"), EXIT_UNUSABLE);
+	assert_printed("generic-upstream-load/Image");
+	assert_printed("LOAD=1");
+	put("generic-scs/config", "CONFIG_PAGE_POISONING=y\n");
+	take_away("boot.runs");
+	path = in_dir("generic-scs-load");
+	assert_int_equal(symlink("generic-scs", path), 0);
+	free(path);
+	assert_int_equal(run("good", "--args page_poison=1 --load-images --variants scs --no-wall"),
+			 EXIT_OK);
 }
 
 /* Fails late: what is finished is kept, and only the rest is done. */
