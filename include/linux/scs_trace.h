@@ -145,6 +145,7 @@ enum scs_trace_verdict {
 	SCS_TRACE_UNCHECKED_EMPTY,
 	SCS_TRACE_EXPLAINED_RECORD,
 	SCS_TRACE_EXPLAINED_FTRACE,
+	SCS_TRACE_EXPLAINED_FRAMELESS,
 	SCS_TRACE_MISSING,
 	SCS_TRACE_EXTRA,
 	SCS_TRACE_SWAPPED,
@@ -160,6 +161,13 @@ unsigned int arch_scs_trace_extra(struct task_struct *tsk,
 				  const unsigned long *at,
 				  const unsigned long *base,
 				  enum scs_trace_verdict *verdict);
+unsigned long arch_scs_trace_frameless(struct task_struct *tsk,
+				       unsigned long from,
+				       const unsigned long *at,
+				       const unsigned long *base);
+void arch_scs_trace_follow(struct task_struct *tsk, unsigned long fp,
+			   bool (*consume)(void *cookie, unsigned long entry),
+			   void *cookie);
 void scs_trace_verify_in_place(const unsigned long *top, unsigned long nr,
 			       bool whole);
 void scs_trace_verify_walk(unsigned long pc, unsigned long fp,

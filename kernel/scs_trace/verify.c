@@ -53,6 +53,7 @@ static const char *const verify_verdicts[SCS_TRACE_NR_VERDICTS] = {
 	[SCS_TRACE_UNCHECKED_EMPTY]	= "unchecked_empty",
 	[SCS_TRACE_EXPLAINED_RECORD]	= "explained_record",
 	[SCS_TRACE_EXPLAINED_FTRACE]	= "explained_ftrace",
+	[SCS_TRACE_EXPLAINED_FRAMELESS]	= "explained_frameless",
 	[SCS_TRACE_MISSING]		= "mismatch_missing",
 	[SCS_TRACE_EXTRA]		= "mismatch_extra",
 	[SCS_TRACE_SWAPPED]		= "mismatch_swapped",
@@ -185,7 +186,7 @@ static void verify_end(struct verify_cursor *c)
  * @span: which part of @src comes next
  * @at: one past the next entry
  * @pc_left: whether the program counter comes before it
- * @verdict: the explanation, if there is just one for all that differs
+ * @verdict: the explanation, the last one where there are several
  */
 struct verify_raw {
 	const struct scs_trace_source *src;
@@ -307,6 +308,25 @@ struct verify_trace {
 	unsigned int index;
 };
 
+/* Go on behind a function whose x29 has ended the walk or led it astray. */
+static void verify_resume(struct verify_raw *r)
+{
+	unsigned long fp = 0;
+	unsigned int i;
+
+	/* Each time some entries are taken, unless another task has run meanwhile. */
+	for (i = 0; i < SCS_TRACE_MAX_DEPTH; i++) {
+		if (r->pc_left || !verify_raw_left(r))
+			return;
+		fp = arch_scs_trace_frameless(r->tsk, fp, r->at,
+					      r->src->span[r->span].base);
+		if (!fp)
+			return;
+		r->verdict = SCS_TRACE_EXPLAINED_FRAMELESS;
+		arch_scs_trace_follow(r->tsk, fp, verify_raw_consume, r);
+	}
+}
+
 /* The walk starts in here, one call further down than verify_run()'s. */
 static noinline enum scs_trace_verdict
 verify_explain(const struct verify_trace *t, enum scs_trace_verdict verdict)
@@ -333,9 +353,8 @@ verify_explain(const struct verify_trace *t, enum scs_trace_verdict verdict)
 	r.skip = t->own ? t->own + 1 : 0;
 	r.verdict = SCS_TRACE_SAME;
 	arch_stack_walk(verify_raw_consume, &r, t->tsk, t->regs);
-	if (r.verdict == SCS_TRACE_NR_VERDICTS)
-		return verdict;
-	if (verify_raw_left(&r))
+	verify_resume(&r);
+	if (r.verdict == SCS_TRACE_NR_VERDICTS || verify_raw_left(&r))
 		return verdict;
 	return r.verdict == SCS_TRACE_SAME ? verdict : r.verdict;
 }

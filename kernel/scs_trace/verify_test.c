@@ -271,47 +271,89 @@ static void probed_post(struct kprobe *kp, struct pt_regs *regs, unsigned long f
 	take_altered(&probed);
 }
 
-static noinline int probed_target(int (*fn)(int arg), int arg)
+static noinline unsigned long probed_target(unsigned long (*fn)(unsigned long arg),
+					    unsigned long arg)
 {
 	return fn(arg) + arg;
 }
 
-static int probed_callee(int arg)
+static unsigned long probed_callee(unsigned long arg)
 {
 	return arg;
 }
 
-/* Called so that x29 is another function's. */
-static noinline int probed_caller(int arg)
+static unsigned long with_record(unsigned long arg)
 {
-	int (*fn)(int arg) = probed_callee;
-	int ret;
+	unsigned long (*fn)(unsigned long arg) = probed_callee;
 
 	/* What is known to be called could be made part of the target. */
 	OPTIMIZER_HIDE_VAR(fn);
-	ret = probed_target(fn, arg);
+	return probed_target(fn, arg);
+}
+
+/*
+ * What compilers make of a leaf that runs out of registers: x29, and in the first one
+ * x30, hold numbers, and no record is made. Both double their argument.
+ */
+static __naked noinline unsigned long frameless_saves_both(unsigned long arg)
+{
+	asm("	str	x30, [x18], #8\n"
+	    "	sub	sp, sp, #96\n"
+	    "	stp	x29, x30, [sp, #48]\n"
+	    "	cbz	x0, 1f\n"
+	    "	mov	x29, x0\n"
+	    "	mov	x30, x29\n"
+	    "	add	x0, x29, x30\n"
+	    "1:	cbz	x0, 2f\n"
+	    "	mov	x29, xzr\n"
+	    "2:	ldp	x29, x30, [sp, #48]\n"
+	    "	add	sp, sp, #96\n"
+	    "	ldr	x30, [x18, #-8]!\n"
+	    "	ret\n");
+}
+
+static __naked noinline unsigned long frameless_saves_x29(unsigned long arg)
+{
+	asm("	str	x29, [sp, #-64]!\n"
+	    "	mov	x29, x0\n"
+	    "	add	x0, x29, x0\n"
+	    "	cbz	x0, 1f\n"
+	    "	mov	x29, xzr\n"
+	    "1:	ldr	x29, [sp], #64\n"
+	    "	ret\n");
+}
+
+/* Called so that x29 is another function's. */
+static noinline unsigned long probed_caller(unsigned long (*fn)(unsigned long arg),
+					    unsigned long arg)
+{
+	unsigned long ret;
+
+	ret = fn(arg);
 	OPTIMIZER_HIDE_VAR(ret);
 	return ret;
 }
 
 /*
- * Between push and frame record, and on the way out, the shadow call stack knows
- * one more frame. A probe on each instruction in turn comes by there for sure, where
- * an interrupt hardly ever does.
+ * Before and after each instruction of @target have traces taken while @fn doubles
+ * @arg. A probe comes by there for sure, where an interrupt hardly ever does.
  */
-static void test_prologue(struct kunit *test)
+static void probe_each(struct kunit *test, void *target,
+		       unsigned long (*fn)(unsigned long arg), unsigned long arg,
+		       unsigned int found[SCS_TRACE_NR_VERDICTS + 1])
 {
-	unsigned int same = 0, explained = 0, i;
 	unsigned long size, offset;
+	unsigned int i;
 
 	KUNIT_ASSERT_TRUE(test,
-			  kallsyms_lookup_size_offset((unsigned long)probed_target,
+			  kallsyms_lookup_size_offset((unsigned long)target,
 						      &size, &offset));
+	memset(found, 0, (SCS_TRACE_NR_VERDICTS + 1) * sizeof(found[0]));
 	probed.size = MAX_ENTRIES;
 	probed.alter = leave;
 	for (i = 0; i < 2 * size / sizeof(kprobe_opcode_t); i++) {
 		struct kprobe kp = {
-			.addr = (kprobe_opcode_t *)probed_target + i / 2,
+			.addr = (kprobe_opcode_t *)target + i / 2,
 		};
 
 		if (i & 1)
@@ -321,25 +363,63 @@ static void test_prologue(struct kunit *test)
 		/* Not where ftrace or another exception has its place. */
 		if (register_kprobe(&kp))
 			continue;
-		probed.verdict = SCS_TRACE_UNCHECKED_EMPTY;
-		KUNIT_EXPECT_EQ(test, probed_caller(3), 6);
-		unregister_kprobe(&kp);
-		if (probed.verdict == SCS_TRACE_NR_VERDICTS)
-			kunit_skip(test, "no trace from the shadow call stack");
-		same += probed.verdict == SCS_TRACE_SAME;
-		explained += probed.verdict == SCS_TRACE_EXPLAINED_RECORD;
 		/* What is behind the return isn't executed. */
-		if (probed.verdict != SCS_TRACE_UNCHECKED_EMPTY)
-			KUNIT_EXPECT_EQ(test, probed.verdict,
-					probed.verdict == SCS_TRACE_SAME ?
-					SCS_TRACE_SAME : SCS_TRACE_EXPLAINED_RECORD);
+		probed.verdict = SCS_TRACE_UNCHECKED_EMPTY;
+		KUNIT_EXPECT_EQ(test, probed_caller(fn, arg), 2 * arg);
+		unregister_kprobe(&kp);
+		found[probed.verdict]++;
 	}
-	KUNIT_EXPECT_GT(test, same, 2);
-	KUNIT_EXPECT_GT(test, explained, 2);
-	kunit_info(test, "%u the same, %u explained\n", same, explained);
+	if (found[SCS_TRACE_NR_VERDICTS])
+		kunit_skip(test, "no trace from the shadow call stack");
+	for (i = SCS_TRACE_MISSING; i < SCS_TRACE_NR_VERDICTS; i++)
+		KUNIT_EXPECT_EQ_MSG(test, found[i], 0, "verdict %u", i);
+	kunit_info(test, "%u the same, %u and %u explained\n",
+		   found[SCS_TRACE_SAME], found[SCS_TRACE_EXPLAINED_RECORD],
+		   found[SCS_TRACE_EXPLAINED_FRAMELESS]);
+}
+
+/*
+ * Between push and frame record, and on the way out, the shadow call stack knows
+ * one more frame.
+ */
+static void test_prologue(struct kunit *test)
+{
+	unsigned int found[SCS_TRACE_NR_VERDICTS + 1];
+
+	probe_each(test, probed_target, with_record, 3, found);
+	KUNIT_EXPECT_GT(test, found[SCS_TRACE_SAME], 2);
+	KUNIT_EXPECT_GT(test, found[SCS_TRACE_EXPLAINED_RECORD], 2);
+	KUNIT_EXPECT_EQ(test, found[SCS_TRACE_EXPLAINED_FRAMELESS], 0);
+}
+
+/*
+ * Where x29 is a number, a walk ends; where it happens to point into the stack, it
+ * goes astray.
+ */
+static void test_frameless(struct kunit *test)
+{
+	unsigned int found[SCS_TRACE_NR_VERDICTS + 1];
+	unsigned long args[] = { 3, 0, (unsigned long)&found };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(args); i++) {
+		probe_each(test, frameless_saves_both, frameless_saves_both,
+			   args[i], found);
+		KUNIT_EXPECT_GT(test, found[SCS_TRACE_SAME], 2);
+		KUNIT_EXPECT_GT(test, found[SCS_TRACE_EXPLAINED_FRAMELESS], 6);
+		probe_each(test, frameless_saves_x29, frameless_saves_x29,
+			   args[i], found);
+		KUNIT_EXPECT_GT(test, found[SCS_TRACE_SAME], 2);
+		KUNIT_EXPECT_GT(test, found[SCS_TRACE_EXPLAINED_FRAMELESS], 2);
+	}
 }
 #else
 static void test_prologue(struct kunit *test)
+{
+	kunit_skip(test, "CONFIG_KPROBES is not set");
+}
+
+static void test_frameless(struct kunit *test)
 {
 	kunit_skip(test, "CONFIG_KPROBES is not set");
 }
@@ -354,6 +434,7 @@ static struct kunit_case scs_trace_verify_cases[] = {
 	KUNIT_CASE(test_length),
 	KUNIT_CASE(test_interrupts_off),
 	KUNIT_CASE(test_prologue),
+	KUNIT_CASE(test_frameless),
 	{}
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Proves where an arm64 shadow call stack rightly knows more than the frame records do. */
 
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
@@ -12,6 +13,7 @@
 #include <asm/insn.h>
 #include <asm/patching.h>
 #include <asm/pointer_auth.h>
+#include <asm/processor.h>
 #include <asm/stacktrace.h>
 #include <asm/traps.h>
 
@@ -28,6 +30,9 @@
 /* More than any function has between a push and the record, or record and pop. */
 #define MAX_INSNS		64
 
+/* More than lies between the stack pointer of a leaf and its caller's record. */
+#define MAX_WORDS		512
+
 /* === Finding what was interrupted ========================================= */
 
 static bool on_known_stack(struct task_struct *tsk, unsigned long addr,
@@ -41,18 +46,21 @@ static bool on_known_stack(struct task_struct *tsk, unsigned long addr,
 /*
  * Find the registers that kernel entry saved when it pushed the entry at @at of a
  * shadow call stack of @tsk. They lie around the frame record that entry code
- * makes, so follow the records: it is the one after a record that leads to entry
- * code. Another task may run meanwhile, which leads anywhere, but not off its
- * stack, and the caller drops what was found then.
+ * makes, so follow the records, from @fp or from the newest on: it is the one after
+ * a record that leads to entry code. Another task may run meanwhile, which leads
+ * anywhere, but not off its stack, and the caller drops what was found then.
  */
 static noinline const struct pt_regs *
-interrupted_regs(struct task_struct *tsk, const unsigned long *at)
+interrupted_regs(struct task_struct *tsk, unsigned long fp,
+		 const unsigned long *at)
 {
-	unsigned long fp = tsk == current ?
-			   (unsigned long)__builtin_frame_address(0) :
-			   thread_saved_fp(tsk);
 	bool from_entry = false;
 	unsigned int i;
+
+	if (!fp && tsk == current)
+		fp = (unsigned long)__builtin_frame_address(0);
+	else if (!fp)
+		fp = thread_saved_fp(tsk);
 
 	for (i = 0; i < 2 * SCS_TRACE_MAX_DEPTH; i++) {
 		const unsigned long *record = (const unsigned long *)fp;
@@ -167,6 +175,36 @@ static unsigned int entries_unwound(const struct pt_regs *regs, unsigned long pc
 	return at - found - 1;
 }
 
+/*
+ * Whether the function around @pc has no instruction that lets x29 point to a record
+ * of its own. What is in it then is its caller's, or anything at all.
+ */
+static bool never_sets_fp(unsigned long pc)
+{
+	unsigned long size, offset, at;
+	u32 insn;
+
+	if (!kallsyms_lookup_size_offset(pc, &size, &offset))
+		return false;
+	for (at = pc - offset; at < pc - offset + size; at += AARCH64_INSN_SIZE)
+		if (!read_unprobed(at, &insn) ||
+		    (insn & INSN_SET_FP_MASK) == INSN_SET_FP)
+			return false;
+	return true;
+}
+
+/* Whether a record, and the one that it leads to, return to what lies below @at. */
+static bool record_returns(struct task_struct *tsk, const u64 *record,
+			   const unsigned long *at, const unsigned long *base)
+{
+	const u64 *next = (const u64 *)READ_ONCE(record[0]);
+
+	if (!entry_is(at - 1, READ_ONCE(record[1])) || (unsigned long)next & 7 ||
+	    !on_known_stack(tsk, (unsigned long)next, 2 * sizeof(*next)))
+		return false;
+	return at - base < 2 || entry_is(at - 2, READ_ONCE(next[1]));
+}
+
 /* === Proofs =============================================================== */
 
 /**
@@ -204,7 +242,7 @@ unsigned int __kprobes arch_scs_trace_extra(struct task_struct *tsk,
 					    const unsigned long *base,
 					    enum scs_trace_verdict *verdict)
 {
-	const struct pt_regs *regs = interrupted_regs(tsk, at);
+	const struct pt_regs *regs = interrupted_regs(tsk, 0, at);
 	unsigned int ahead, unwound;
 	unsigned long pc;
 
@@ -228,4 +266,83 @@ unsigned int __kprobes arch_scs_trace_extra(struct task_struct *tsk,
 	if (unwound)
 		*verdict = SCS_TRACE_EXPLAINED_RECORD;
 	return unwound;
+}
+
+/**
+ * arch_scs_trace_frameless() - where a walk goes on that a function without a
+ * record ended or led astray
+ * @tsk: whose shadow call stack it is
+ * @from: the record to look for the interrupted registers from, 0 for the newest
+ * @at: one past the entry that the walk doesn't have
+ * @base: the oldest entry
+ *
+ * As for arch_scs_trace_extra(), @at[-1] was the newest entry when a function F was
+ * interrupted, whose program counter is the last entry that the walk has.
+ *
+ * SCS_TRACE_EXPLAINED_FRAMELESS: F has no instruction that sets x29 to a record, so
+ * x29 doesn't tell F's caller. A compiler may do so in a leaf, whose frame pointer it
+ * leaves out, and keeps anything in x29 where it runs out of registers: clang does in
+ * blake2s_compress_generic() and inflate_fast(). F has saved x29 on its stack, beside
+ * x30 where it pushed that; and if it didn't, the record of F's caller comes next
+ * there. Either returns to what @at[-1] says, and so does the pair of both registers
+ * where nothing is saved yet. The record that it leads to returns to @at[-2]. That is
+ * the way on, if all records from there are the shadow call stack's entries: the
+ * checker compares them, down to the oldest one.
+ *
+ * Return: the record for arch_scs_trace_follow(), or 0 where there is none. Any context.
+ */
+unsigned long __kprobes arch_scs_trace_frameless(struct task_struct *tsk,
+						 unsigned long from,
+						 const unsigned long *at,
+						 const unsigned long *base)
+{
+	const struct pt_regs *regs = interrupted_regs(tsk, from, at);
+	const u64 *record;
+	unsigned int i;
+
+	if (!regs || !never_sets_fp(unprobed_pc(regs)))
+		return 0;
+	if (record_returns(tsk, &regs->regs[29], at, base))
+		return (unsigned long)&regs->regs[29];
+
+	record = (const u64 *)(regs->sp & ~7UL);
+	for (i = 0; i < MAX_WORDS; i++, record++) {
+		if (!on_known_stack(tsk, (unsigned long)record,
+				    2 * sizeof(*record)))
+			break;
+		if (record_returns(tsk, record, at, base))
+			return (unsigned long)record;
+	}
+	return 0;
+}
+
+/**
+ * arch_scs_trace_follow() - walk from any record on
+ * @tsk: whose it is
+ * @fp: where it lies
+ * @consume: called with each return address, until it returns false
+ * @cookie: handed to @consume
+ *
+ * For the checker alone: it knows no stacks but the task's and the interrupts', and
+ * no return addresses that were replaced.
+ *
+ * Context: any, NMI included.
+ */
+void __kprobes arch_scs_trace_follow(struct task_struct *tsk, unsigned long fp,
+				     bool (*consume)(void *cookie,
+						     unsigned long entry),
+				     void *cookie)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2 * SCS_TRACE_MAX_DEPTH; i++) {
+		const u64 *record = (const u64 *)fp;
+
+		if (fp == (unsigned long)task_pt_regs(tsk)->stackframe ||
+		    fp & 7 || !on_known_stack(tsk, fp, 2 * sizeof(*record)) ||
+		    !consume(cookie,
+			     ptrauth_strip_kernel_insn_pac(READ_ONCE(record[1]))))
+			return;
+		fp = READ_ONCE(record[0]);
+	}
 }
