@@ -26,6 +26,7 @@ struct scs_trace_span {
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/scs.h>
+#include <linux/stacktrace.h>
 
 #include <asm/scs_trace.h>
 
@@ -157,17 +158,16 @@ enum scs_trace_verdict {
 };
 
 #ifdef CONFIG_SCS_TRACE_VERIFY
-unsigned int arch_scs_trace_extra(struct task_struct *tsk,
+unsigned int arch_scs_trace_extra(struct task_struct *tsk, unsigned long from,
 				  const unsigned long *at,
 				  const unsigned long *base,
 				  enum scs_trace_verdict *verdict);
 unsigned long arch_scs_trace_frameless(struct task_struct *tsk,
 				       unsigned long from,
-				       const unsigned long *at,
+				       const unsigned long **at,
 				       const unsigned long *base);
-void arch_scs_trace_follow(struct task_struct *tsk, unsigned long fp,
-			   bool (*consume)(void *cookie, unsigned long entry),
-			   void *cookie);
+bool arch_scs_trace_follow(struct task_struct *tsk, unsigned long fp,
+			   stack_trace_consume_fn consume, void *cookie);
 void scs_trace_verify_in_place(const unsigned long *top, unsigned long nr,
 			       bool whole);
 void scs_trace_verify_walk(unsigned long pc, unsigned long fp,

@@ -186,6 +186,7 @@ static void verify_end(struct verify_cursor *c)
  * @span: which part of @src comes next
  * @at: one past the next entry
  * @pc_left: whether the program counter comes before it
+ * @from: the record that the walk was taken up at, 0 from its start on
  * @verdict: the explanation, the last one where there are several
  */
 struct verify_raw {
@@ -195,6 +196,7 @@ struct verify_raw {
 	unsigned int span;
 	const unsigned long *at;
 	bool pc_left;
+	unsigned long from;
 	enum scs_trace_verdict verdict;
 };
 
@@ -228,6 +230,7 @@ static bool verify_raw_take(struct verify_raw *r, unsigned long entry)
 static bool verify_raw_consume(void *cookie, unsigned long entry)
 {
 	struct verify_raw *r = cookie;
+	struct verify_raw before;
 	unsigned int extra;
 
 	if (r->skip) {
@@ -238,12 +241,14 @@ static bool verify_raw_consume(void *cookie, unsigned long entry)
 		return true;
 
 	if (verify_raw_left(r) && !r->pc_left) {
-		extra = arch_scs_trace_extra(r->tsk, r->at,
+		before = *r;
+		extra = arch_scs_trace_extra(r->tsk, r->from, r->at,
 					     r->src->span[r->span].base,
 					     &r->verdict);
 		r->at -= extra;
 		if (extra && verify_raw_take(r, entry))
 			return true;
+		*r = before;
 	}
 	/* What can't be explained has the verdict of the plain comparison. */
 	r->verdict = SCS_TRACE_NR_VERDICTS;
@@ -311,20 +316,29 @@ struct verify_trace {
 /* Go on behind a function whose x29 has ended the walk or led it astray. */
 static void verify_resume(struct verify_raw *r)
 {
-	unsigned long fp = 0;
-	unsigned int i;
+	const unsigned long *at;
 
-	/* Each time some entries are taken, unless another task has run meanwhile. */
-	for (i = 0; i < SCS_TRACE_MAX_DEPTH; i++) {
+	do {
 		if (r->pc_left || !verify_raw_left(r))
 			return;
-		fp = arch_scs_trace_frameless(r->tsk, fp, r->at,
-					      r->src->span[r->span].base);
-		if (!fp)
+		at = r->at;
+		r->from = arch_scs_trace_frameless(r->tsk, r->from, &r->at,
+						   r->src->span[r->span].base);
+		if (!r->from)
 			return;
 		r->verdict = SCS_TRACE_EXPLAINED_FRAMELESS;
-		arch_scs_trace_follow(r->tsk, fp, verify_raw_consume, r);
-	}
+		if (!arch_scs_trace_follow(r->tsk, r->from, verify_raw_consume, r))
+			r->verdict = SCS_TRACE_NR_VERDICTS;
+	} while (r->at != at);
+}
+
+/* Whether a trace to be read in place is what lies on the shadow call stack. */
+static bool verify_placed(const struct scs_trace_source *src,
+			  const struct verify_trace *t)
+{
+	unsigned long size = src->span[0].top - src->span[0].base;
+
+	return !src->has_pc && t->nr == size && t->whole == (src->nr_spans == 1);
 }
 
 /* The walk starts in here, one call further down than verify_run()'s. */
@@ -344,13 +358,15 @@ verify_explain(const struct verify_trace *t, enum scs_trace_verdict verdict)
 	if (err)
 		return verdict;
 
-	if (t->way != IN_PLACE && !verify_copied(&src, t->at, t->nr, t->size,
-						 t->skip, t->nosched))
+	if (t->way == IN_PLACE ? !verify_placed(&src, t) :
+				 !verify_copied(&src, t->at, t->nr, t->size,
+						t->skip, t->nosched))
 		return verdict;
 
 	r.at = src.span[0].top;
 	r.pc_left = src.has_pc;
 	r.skip = t->own ? t->own + 1 : 0;
+	r.from = t->regs ? (unsigned long)t->regs->stackframe : 0;
 	r.verdict = SCS_TRACE_SAME;
 	arch_stack_walk(verify_raw_consume, &r, t->tsk, t->regs);
 	verify_resume(&r);

@@ -7,6 +7,7 @@
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/minmax.h>
+#include <linux/scs.h>
 #include <linux/scs_trace.h>
 #include <linux/string.h>
 
@@ -260,15 +261,64 @@ static void test_interrupts_off(struct kunit *test)
 #ifdef CONFIG_KPROBES
 static struct altered probed;
 
+/* What the probe interrupted. */
+static struct pt_regs *probed_regs;
+
+static unsigned long *probed_top(void)
+{
+	return (unsigned long *)probed_regs->regs[18];
+}
+
 static int probed_pre(struct kprobe *kp, struct pt_regs *regs)
 {
+	unsigned long newest;
+	u64 fp;
+
+	probed_regs = regs;
+	newest = probed_top()[-1];
+	fp = regs->regs[29];
 	take_altered(&probed);
+	regs->regs[29] = fp;
+	regs->stackframe[0] = fp;
+	probed_top()[-1] = newest;
 	return 0;
 }
 
 static void probed_post(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
-	take_altered(&probed);
+	probed_pre(kp, regs);
+}
+
+/* Have something else for the newest entry, on the shadow call stack and in the trace. */
+static void replace_newest(struct altered *a, unsigned long entry)
+{
+	unsigned long *top = probed_top();
+	unsigned int i;
+
+	for (i = 0; i + 1 < a->nr; i++)
+		if (a->entries[i] == arch_scs_trace_strip(top[0]) &&
+		    a->entries[i + 1] == arch_scs_trace_strip(top[-1]))
+			break;
+	if (i + 1 >= a->nr)
+		return;
+	a->entries[i + 1] = arch_scs_trace_strip(entry);
+	top[-1] = entry;
+}
+
+/* Have the caller's caller twice, and the caller not at all. */
+static void repeat_entry(struct altered *a)
+{
+	replace_newest(a, probed_top()[-2]);
+}
+
+/* Have x30 as an entry before it is pushed, with a record of its own gone. */
+static void push_early(struct altered *a)
+{
+	if (probed_regs->regs[30] == probed_top()[-1])
+		return;
+	replace_newest(a, probed_regs->regs[30]);
+	probed_regs->regs[29] = *(u64 *)probed_regs->regs[29];
+	probed_regs->stackframe[0] = probed_regs->regs[29];
 }
 
 static noinline unsigned long probed_target(unsigned long (*fn)(unsigned long arg),
@@ -292,8 +342,8 @@ static unsigned long with_record(unsigned long arg)
 }
 
 /*
- * What compilers make of a leaf that runs out of registers: x29, and in the first one
- * x30, hold numbers, and no record is made. Both double their argument.
+ * What compilers make of a leaf that runs out of registers: x29 or x30 or both hold
+ * numbers, and no record is made. All double their argument.
  */
 static __naked noinline unsigned long frameless_saves_both(unsigned long arg)
 {
@@ -312,6 +362,59 @@ static __naked noinline unsigned long frameless_saves_both(unsigned long arg)
 	    "	ret\n");
 }
 
+/* x30 stays what it was, and the way out is straight from the start on. */
+static __naked noinline unsigned long frameless_keeps_x30(unsigned long arg)
+{
+	asm("	str	x30, [x18], #8\n"
+	    "	stp	x28, x29, [sp, #-64]!\n"
+	    "	str	x30, [sp, #40]\n"
+	    "	sub	sp, sp, #1, lsl #12\n"
+	    "	mov	x29, x0\n"
+	    "	add	x0, x29, x0\n"
+	    "	mov	x29, xzr\n"
+	    "	add	sp, sp, #1, lsl #12\n"
+	    "	ldr	x30, [sp, #40]\n"
+	    "	ldp	x28, x29, [sp], #64\n"
+	    "	ldr	x30, [x18, #-8]!\n"
+	    "	ret\n");
+}
+
+/* The way out is long, and a branch goes past all that is saved. */
+static __naked noinline unsigned long frameless_far_out(unsigned long arg)
+{
+	asm("	cmp	x0, #1\n"
+	    "	b.eq	2f\n"
+	    "	str	x30, [x18], #8\n"
+	    "	stp	x29, x30, [sp, #-96]!\n"
+	    "	sub	sp, sp, #512\n"
+	    "	mov	x29, x0\n"
+	    "	mov	x30, x0\n"
+	    "	str	x29, [sp, #16]\n"
+	    "	cbz	x29, 1f\n"
+	    "	ldr	x29, [sp, #16]\n"
+	    "1:	add	x0, x29, x30\n"
+	    "	mov	x30, xzr\n"
+	    "	add	sp, sp, #512\n"
+	    "	.rept	68\n"
+	    "	mov	x29, xzr\n"
+	    "	.endr\n"
+	    "	ldp	x29, x30, [sp], #96\n"
+	    "	ldr	x30, [x18, #-8]!\n"
+	    "2:	ret\n");
+}
+
+static __naked noinline unsigned long frameless_saves_x30(unsigned long arg)
+{
+	asm("	str	x30, [x18], #8\n"
+	    "	str	x30, [sp, #-16]!\n"
+	    "	mov	x30, x0\n"
+	    "	cbz	x0, 1f\n"
+	    "	add	x0, x30, x0\n"
+	    "1:	ldr	x30, [sp], #16\n"
+	    "	ldr	x30, [x18, #-8]!\n"
+	    "	ret\n");
+}
+
 static __naked noinline unsigned long frameless_saves_x29(unsigned long arg)
 {
 	asm("	str	x29, [sp, #-64]!\n"
@@ -322,6 +425,42 @@ static __naked noinline unsigned long frameless_saves_x29(unsigned long arg)
 	    "1:	ldr	x29, [sp], #64\n"
 	    "	ret\n");
 }
+
+/* Pushes and makes a record, but not at once. */
+static __naked noinline unsigned long pushes_late(unsigned long arg)
+{
+	asm("	mov	x1, x0\n"
+	    "	str	x30, [x18], #8\n"
+	    "	stp	x29, x30, [sp, #-16]!\n"
+	    "	mov	x29, sp\n"
+	    "	add	x0, x0, x1\n"
+	    "	ldp	x29, x30, [sp], #16\n"
+	    "	ldr	x30, [x18, #-8]!\n"
+	    "	ret\n");
+}
+
+/* As most leaves are. */
+static __naked noinline unsigned long frameless_saves_none(unsigned long arg)
+{
+	asm("	mov	x1, x0\n"
+	    "	add	x0, x0, x1\n"
+	    "	ret\n");
+}
+
+/* At how many places, a probe before and one after each instruction, is what found. */
+static const struct frameless_fn {
+	unsigned long (*fn)(unsigned long arg);
+	unsigned int same;
+	unsigned int record;
+	unsigned int frameless;
+} frameless_fns[] = {
+	{ frameless_saves_both, 4, 4, 9 },
+	{ frameless_keeps_x30, 4, 10, 10 },
+	{ frameless_far_out, 8, 2, 156 },
+	{ frameless_saves_x30, 4, 2, 8 },
+	{ frameless_saves_x29, 6, 0, 6 },
+	{ frameless_saves_none, 6, 0, 0 },
+};
 
 /* Called so that x29 is another function's. */
 static noinline unsigned long probed_caller(unsigned long (*fn)(unsigned long arg),
@@ -336,21 +475,24 @@ static noinline unsigned long probed_caller(unsigned long (*fn)(unsigned long ar
 
 /*
  * Before and after each instruction of @target have traces taken while @fn doubles
- * @arg. A probe comes by there for sure, where an interrupt hardly ever does.
+ * @arg, and altered. A probe comes by there for sure, where an interrupt hardly ever
+ * does. Count the verdicts, the last one where there was no trace.
  */
-static void probe_each(struct kunit *test, void *target,
-		       unsigned long (*fn)(unsigned long arg), unsigned long arg,
-		       unsigned int found[SCS_TRACE_NR_VERDICTS + 1])
+static unsigned int probe_each(struct kunit *test, void *target,
+			       unsigned long (*fn)(unsigned long arg),
+			       unsigned long arg,
+			       void (*alter)(struct altered *a),
+			       unsigned int found[SCS_TRACE_NR_VERDICTS + 1])
 {
+	unsigned int i, mismatches = 0;
 	unsigned long size, offset;
-	unsigned int i;
 
 	KUNIT_ASSERT_TRUE(test,
 			  kallsyms_lookup_size_offset((unsigned long)target,
 						      &size, &offset));
 	memset(found, 0, (SCS_TRACE_NR_VERDICTS + 1) * sizeof(found[0]));
 	probed.size = MAX_ENTRIES;
-	probed.alter = leave;
+	probed.alter = alter;
 	for (i = 0; i < 2 * size / sizeof(kprobe_opcode_t); i++) {
 		struct kprobe kp = {
 			.addr = (kprobe_opcode_t *)target + i / 2,
@@ -372,10 +514,12 @@ static void probe_each(struct kunit *test, void *target,
 	if (found[SCS_TRACE_NR_VERDICTS])
 		kunit_skip(test, "no trace from the shadow call stack");
 	for (i = SCS_TRACE_MISSING; i < SCS_TRACE_NR_VERDICTS; i++)
-		KUNIT_EXPECT_EQ_MSG(test, found[i], 0, "verdict %u", i);
-	kunit_info(test, "%u the same, %u and %u explained\n",
-		   found[SCS_TRACE_SAME], found[SCS_TRACE_EXPLAINED_RECORD],
-		   found[SCS_TRACE_EXPLAINED_FRAMELESS]);
+		mismatches += found[i];
+	kunit_info(test, "%ps, %ps: %u the same, %u and %u explained, %u not\n",
+		   target, alter, found[SCS_TRACE_SAME],
+		   found[SCS_TRACE_EXPLAINED_RECORD],
+		   found[SCS_TRACE_EXPLAINED_FRAMELESS], mismatches);
+	return mismatches;
 }
 
 /*
@@ -386,7 +530,8 @@ static void test_prologue(struct kunit *test)
 {
 	unsigned int found[SCS_TRACE_NR_VERDICTS + 1];
 
-	probe_each(test, probed_target, with_record, 3, found);
+	KUNIT_EXPECT_EQ(test, probe_each(test, probed_target, with_record, 3,
+					 leave, found), 0);
 	KUNIT_EXPECT_GT(test, found[SCS_TRACE_SAME], 2);
 	KUNIT_EXPECT_GT(test, found[SCS_TRACE_EXPLAINED_RECORD], 2);
 	KUNIT_EXPECT_EQ(test, found[SCS_TRACE_EXPLAINED_FRAMELESS], 0);
@@ -400,18 +545,62 @@ static void test_frameless(struct kunit *test)
 {
 	unsigned int found[SCS_TRACE_NR_VERDICTS + 1];
 	unsigned long args[] = { 3, 0, (unsigned long)&found };
+	const struct frameless_fn *f;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(args); i++) {
-		probe_each(test, frameless_saves_both, frameless_saves_both,
-			   args[i], found);
-		KUNIT_EXPECT_GT(test, found[SCS_TRACE_SAME], 2);
-		KUNIT_EXPECT_GT(test, found[SCS_TRACE_EXPLAINED_FRAMELESS], 6);
-		probe_each(test, frameless_saves_x29, frameless_saves_x29,
-			   args[i], found);
-		KUNIT_EXPECT_GT(test, found[SCS_TRACE_SAME], 2);
-		KUNIT_EXPECT_GT(test, found[SCS_TRACE_EXPLAINED_FRAMELESS], 2);
+	/* They push and pop themselves. */
+	if (!scs_is_enabled())
+		kunit_skip(test, "no shadow call stack");
+	for (i = 0; i < ARRAY_SIZE(frameless_fns) * ARRAY_SIZE(args); i++) {
+		f = &frameless_fns[i / ARRAY_SIZE(args)];
+		KUNIT_EXPECT_EQ(test, probe_each(test, f->fn, f->fn,
+						 args[i % ARRAY_SIZE(args)],
+						 leave, found), 0);
+		KUNIT_EXPECT_GE(test, found[SCS_TRACE_SAME], f->same);
+		KUNIT_EXPECT_GE(test, found[SCS_TRACE_EXPLAINED_RECORD], f->record);
+		KUNIT_EXPECT_GE(test, found[SCS_TRACE_EXPLAINED_FRAMELESS],
+				f->frameless);
 	}
+}
+
+/* At none of these places a trace is right, or an entry explained. */
+static void expect_mismatches(struct kunit *test, void *target,
+			      unsigned long (*fn)(unsigned long arg),
+			      void (*alter)(struct altered *a))
+{
+	unsigned int found[SCS_TRACE_NR_VERDICTS + 1];
+	unsigned int i;
+
+	KUNIT_EXPECT_GE(test, probe_each(test, target, fn, 3, alter, found), 4);
+	for (i = SCS_TRACE_SAME; i < SCS_TRACE_MISSING; i++)
+		if (i != SCS_TRACE_UNCHECKED_EMPTY)
+			KUNIT_EXPECT_EQ_MSG(test, found[i], 0, "verdict %u", i);
+}
+
+static void test_repeated(struct kunit *test)
+{
+	unsigned int i;
+
+	if (!scs_is_enabled())
+		kunit_skip(test, "no shadow call stack");
+	expect_mismatches(test, probed_target, with_record, repeat_entry);
+	for (i = 0; i < ARRAY_SIZE(frameless_fns); i++)
+		expect_mismatches(test, frameless_fns[i].fn, frameless_fns[i].fn,
+				  repeat_entry);
+}
+
+/*
+ * Before the push and after the pop, x30 is no reason for an entry too many. Three
+ * probes come by there each, two of them after an instruction and before the next.
+ */
+static void test_early(struct kunit *test)
+{
+	unsigned int found[SCS_TRACE_NR_VERDICTS + 1];
+
+	if (!scs_is_enabled())
+		kunit_skip(test, "no shadow call stack");
+	KUNIT_EXPECT_EQ(test, probe_each(test, pushes_late, pushes_late, 3,
+					 push_early, found), 6);
 }
 #else
 static void test_prologue(struct kunit *test)
@@ -420,6 +609,16 @@ static void test_prologue(struct kunit *test)
 }
 
 static void test_frameless(struct kunit *test)
+{
+	kunit_skip(test, "CONFIG_KPROBES is not set");
+}
+
+static void test_repeated(struct kunit *test)
+{
+	kunit_skip(test, "CONFIG_KPROBES is not set");
+}
+
+static void test_early(struct kunit *test)
 {
 	kunit_skip(test, "CONFIG_KPROBES is not set");
 }
@@ -435,6 +634,8 @@ static struct kunit_case scs_trace_verify_cases[] = {
 	KUNIT_CASE(test_interrupts_off),
 	KUNIT_CASE(test_prologue),
 	KUNIT_CASE(test_frameless),
+	KUNIT_CASE(test_repeated),
+	KUNIT_CASE(test_early),
 	{}
 };
 
