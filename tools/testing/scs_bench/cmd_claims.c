@@ -33,7 +33,7 @@
 
 /**
  * struct claims - what is asked for
- * @session: the session; its first kernel is the one without KASAN
+ * @session: the session
  * @modes: KASAN modes
  * @no_wall: leave the wall time out
  */
@@ -54,7 +54,8 @@ static void usage(FILE *out)
 	      "  --modes LIST     KASAN modes, separated by commas (generic,sw_tags,hw_tags)\n"
 	      "  --no-wall        leave the wall time out: instructions only\n"
 	      "\n"
-	      "Needs the images none-upstream, and upstream, null and scs of each mode.\n"
+	      "Needs the images none-upstream (for hw_tags, hw_none-upstream), and upstream, null and\n"
+	      "scs of each mode.\n"
 	      "\n"
 	      COMMON_HELP, out);
 }
@@ -121,16 +122,27 @@ static bool is_upstream(const struct kernel *k)
 	return !strcmp(k->subject, "upstream");
 }
 
+/* One without KASAN, which only the second claim has. */
+static bool is_clean(const struct kernel *k)
+{
+	return !strcmp(k->group, "none") || !strcmp(k->group, "hw_none");
+}
+
 static int add_kernels(void *ctx)
 {
 	static const char * const variants[] = { "upstream", "null", "scs" };
 	struct claims *c = ctx;
-	int ret = session_add(&c->session, "none", "upstream", "");
 	size_t i, j;
+	int ret = EXIT_OK;
 
-	for (i = 0; !ret && i < c->modes.n; i++)
+	for (i = 0; !ret && i < c->modes.n; i++) {
+		const char *mode = c->modes.v[i];
+
+		if (!find_kernel(&c->session, CLEAN_OF(mode), "upstream"))
+			ret = session_add(&c->session, CLEAN_OF(mode), "upstream", "");
 		for (j = 0; !ret && j < ARRAY_SIZE(variants); j++)
-			ret = session_add(&c->session, c->modes.v[i], variants[j], "");
+			ret = session_add(&c->session, mode, variants[j], "");
+	}
 	return ret;
 }
 
@@ -155,7 +167,7 @@ static void make_plan(void *ctx)
 		boot_plan_exact(s, i);
 		if (c->no_wall)
 			continue;
-		if (i)
+		if (!is_clean(&s->kernels[i]))
 			boot_plan_wall(s, i, is_upstream(&s->kernels[i]), 1);
 		for (nr = 0; nr <= s->opts.runs; nr++)
 			plan_init(s, i, nr);
@@ -252,7 +264,7 @@ static void judge(const struct claims *c, const struct claim *claim, const char 
 	const struct session *s = &c->session;
 	const struct kernel *kernels[] = {
 		find_kernel(s, mode, "upstream"), find_kernel(s, mode, claim->variant),
-		&s->kernels[0],
+		find_kernel(s, CLEAN_OF(mode), "upstream"),
 	};
 	enum claim_verdict verdict;
 	struct estimate est;
@@ -337,7 +349,7 @@ static json_t *make_results(void *ctx)
 		boot_add_exact(s, k, results);
 		if (c->no_wall)
 			continue;
-		boot_add_wall(s, k, i && is_upstream(k), results);
+		boot_add_wall(s, k, !is_clean(k) && is_upstream(k), results);
 		add_init(s, k, results);
 	}
 	results_against(results, "upstream");

@@ -474,7 +474,7 @@ int cmd_load(int argc, char **argv)
 	int ret;
 
 	guest_init(&l.guest, "load", LOAD_SUFFIX, "generic", "upstream,scs", "plain,page_owner=on");
-	l.guest.clean = xstrdup("none/upstream");
+	l.guest.clean = xstrdup("");
 	s->opts.timeout = 3600;
 	s->opts.runs = 3;
 	strv_add(&l.jobs, "all");

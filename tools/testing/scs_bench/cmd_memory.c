@@ -34,7 +34,7 @@ static void usage(FILE *out)
 	      "against a clean kernel.\n"
 	      "\n"
 	      GUEST_HELP
-	      "                   (all; upstream,scs; plain,page_owner=on)\n"
+	      "                   (none,generic,sw_tags; upstream,scs; plain,page_owner=on)\n"
 	      CLEAN_HELP
 	      COMMON_HELP, out);
 }
@@ -248,8 +248,9 @@ int cmd_memory(int argc, char **argv)
 	struct guest g;
 	int ret;
 
-	guest_init(&g, "memory", "", ALL_MODES, "upstream,scs", "plain,page_owner=on");
-	g.clean = xstrdup("none/upstream");
+	guest_init(&g, "memory", "", "none,generic,sw_tags", "upstream,scs",
+		   "plain,page_owner=on");
+	g.clean = xstrdup("");
 	ret = common_parse(&g.session.opts, &command, argc, argv, &g);
 	if (!ret) {
 		common_finish(&g.session.opts, "memory");

@@ -66,6 +66,24 @@ void guest_option(struct guest *g, int opt, const char *arg)
 	}
 }
 
+/* Finds the clean kernel that goes with all the modes. */
+static int choose_clean(struct guest *g)
+{
+	const char *mode = CLEAN_OF(g->modes.v[0]);
+	size_t i;
+
+	for (i = 1; i < g->modes.n; i++) {
+		if (!strcmp(CLEAN_OF(g->modes.v[i]), mode))
+			continue;
+		bench_err("%s and %s have no clean kernel in common, as that of hw_tags is smaller: measure hw_tags alone, or give --clean",
+			  g->modes.v[0], g->modes.v[i]);
+		return EXIT_UNUSABLE;
+	}
+	free(g->clean);
+	g->clean = xasprintf("%s/upstream", mode);
+	return EXIT_OK;
+}
+
 /**
  * guest_add_kernels - add the clean kernel, and then all others that were asked for
  * @g: the session, with its options complete
@@ -83,7 +101,9 @@ int guest_add_kernels(struct guest *g)
 			  g->session.command);
 		return EXIT_UNUSABLE;
 	}
-	if (g->clean) {
+	if (g->clean && !*g->clean)
+		ret = choose_clean(g);
+	if (g->clean && !ret) {
 		strv_split(&clean, g->clean, "/");
 		if (clean.n == 2) {
 			ret = session_add(&g->session, clean.v[0], clean.v[1], "");

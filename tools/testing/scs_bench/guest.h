@@ -17,7 +17,8 @@
  * @modes: KASAN modes
  * @variants: variants
  * @args: sets of kernel arguments
- * @clean: the kernel that all are compared with, "MODE/VARIANT"; NULL for none
+ * @clean: the kernel that all are compared with, "MODE/VARIANT"; "" for the one that goes
+ *	with the modes; NULL for none
  */
 struct guest {
 	struct session session;
@@ -37,7 +38,8 @@ struct guest {
 
 #define CLEAN_HELP \
 	"  --clean MODE/VARIANT\n" \
-	"                   the kernel that all are compared with (none/upstream)\n"
+	"                   the kernel that all are compared with (none/upstream; with hw_tags,\n" \
+	"                   whose kernel is smaller, hw_none/upstream)\n"
 
 extern const struct option guest_options[];
 

@@ -19,7 +19,7 @@ config_fragments()
 	esac
 	echo "$dir/test.config"
 	case $mode in
-	none) ;;
+	none|hw_none) ;;
 	*) echo "$dir/test-kasan.config" ;;
 	esac
 	[ "$variant" != scs ] || echo "$dir/test-scs.config"

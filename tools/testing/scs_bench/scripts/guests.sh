@@ -29,8 +29,10 @@ images=()
 for mode in $MODE; do
 	images+=("$mode upstream" "$mode scs")
 done
-if [ "$COMMAND" != micro ] && [[ " $MODE " != *" none "* ]]; then
-	images+=("none upstream")
+clean=none
+[ "$MODE" != hw_tags ] || clean=hw_none
+if [ "$COMMAND" != micro ] && [[ " $MODE " != *" $clean "* ]]; then
+	images+=("$clean upstream")
 fi
 kind=load
 [ "$COMMAND" != memory ] || kind=

@@ -19,7 +19,7 @@ LLVM_SUFFIX=-19
 QEMU_MIN_MAJOR=10
 QEMU=$BUILD/tools/bin/qemu-system-aarch64
 
-MODES="generic sw_tags hw_tags none noscs"
+MODES="generic sw_tags hw_tags none hw_none noscs"
 # Those that are measured against each other, and those that can be built.
 VARIANTS="upstream null scs"
 ALL_VARIANTS="$VARIANTS record cost"

@@ -626,6 +626,8 @@ static void test_claims(void **state)
 	assert_int_equal(run_command("claims", "good", "--modes generic"), EXIT_UNUSABLE);
 	assert_printed("none-upstream/Image");
 	copy_image("none-upstream");
+	assert_int_equal(run_command("claims", "good", "--modes hw_tags"), EXIT_UNUSABLE);
+	assert_printed("hw_none-upstream/Image");
 	assert_int_equal(run_command("claims", "noinit", "--modes generic"), EXIT_FAILED);
 	assert_printed("did not come to");
 	assert_no_results();

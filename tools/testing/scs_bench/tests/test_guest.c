@@ -301,6 +301,10 @@ static void test_no_image(void **state)
 	assert_printed("LOAD=1");
 	assert_int_equal(run("memory", "--clean upstream"), EXIT_UNUSABLE);
 	assert_printed("MODE/VARIANT");
+	assert_int_equal(run("memory", "--modes generic,hw_tags"), EXIT_UNUSABLE);
+	assert_printed("measure hw_tags alone");
+	assert_int_equal(run("memory", "--modes hw_tags"), EXIT_UNUSABLE);
+	assert_printed("hw_none-upstream/Image");
 	assert_int_equal(run("load", "--exact-runs 0"), EXIT_UNUSABLE);
 	assert_printed("--wall");
 }
