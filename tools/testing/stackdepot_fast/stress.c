@@ -336,22 +336,28 @@ static void read_traces(void (*between)(void *arg))
 	char *p = text;
 
 	while (*p) {
-		unsigned int handle, nr;
-		int refs, len;
+		static const char before_handle[] = "handle ", before_nr[] = " frames ";
+		unsigned long handle = 0, nr = 0;
+		const char *line = p;
+		int refs;
 
-		if (sscanf(p, "handle %x frames %u%n", &handle, &nr, &len) != 2 ||
-		    !nr || nr > DEPOT_MAX_FRAMES)
-			wrong("the list of traces has this:\n%.100s", p);
-		p += len;
+		/* No sscanf(): it measures all that follows, and the list may be long. */
+		if (!strncmp(p, before_handle, strlen(before_handle)))
+			handle = strtoul(p + strlen(before_handle), &p, 16);
+		if (handle && !strncmp(p, before_nr, strlen(before_nr)))
+			nr = strtoul(p + strlen(before_nr), &p, 10);
+		if (!nr || nr > DEPOT_MAX_FRAMES)
+			wrong("the list of traces has this:\n%.100s", line);
 		refs = *p != '\n';
 		p = strchr(p, '\n') + 1;
 		for (unsigned int i = 0; i < nr; i++) {
 			entries[i] = strtoul(p, &p, 16);
 			if (*p++ != '\n')
-				wrong("the list of traces has this in %08x: %.100s", handle, p - 1);
+				wrong("the list of traces has this in %08lx: %.100s", handle,
+				      p - 1);
 		}
 		if (*p++ != '\n')
-			wrong("the list of traces has more frames for %08x:\n%.100s", handle, p);
+			wrong("the list of traces has more frames for %08lx:\n%.100s", handle, p);
 		check_listed(handle, entries, nr, !refs);
 	}
 	free(text);
