@@ -591,7 +591,7 @@ static void test_repeated(struct kunit *test)
 
 /*
  * Before the push and after the pop, x30 is no reason for an entry too many. Three
- * probes come by there each, two of them after an instruction and before the next.
+ * probes come by before the one, and three after the other.
  */
 static void test_early(struct kunit *test)
 {

@@ -18,7 +18,7 @@
 #define ALL_MODES "none,generic,sw_tags,hw_tags"
 
 /* The mode without KASAN, of the same size: hw_tags is a smaller kernel than the others. */
-#define CLEAN_OF(mode)	(strcmp(mode, "hw_tags") ? "none" : "hw_none")
+#define CLEAN_OF(mode)	(strncmp(mode, "hw_", 3) ? "none" : "hw_none")
 
 /* What the directories of images built with LOAD=1 end in. */
 #define LOAD_SUFFIX	"-load"

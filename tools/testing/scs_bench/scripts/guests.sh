@@ -30,7 +30,12 @@ for mode in $MODE; do
 	images+=("$mode upstream" "$mode scs")
 done
 clean=none
-[ "$MODE" != hw_tags ] || clean=hw_none
+if [[ " $MODE" == *" hw_"* ]]; then
+	clean=hw_none
+	if [ "$COMMAND" != micro ] && [[ " $MODE" =~ \ (generic|sw_tags|none|noscs) ]]; then
+		die "MODE=$MODE: the clean kernel of hw_tags is another one; give MODE=hw_tags alone"
+	fi
+fi
 if [ "$COMMAND" != micro ] && [[ " $MODE " != *" $clean "* ]]; then
 	images+=("$clean upstream")
 fi
